@@ -1,0 +1,68 @@
+package dev.idempotency.gateway.http;
+
+import java.nio.charset.StandardCharsets;
+
+/**
+ * An error of the gateway itself, as {@code application/problem+json} (RFC 9457).
+ *
+ * @param type the stable last segment of the {@code type} URI, such as {@code key-missing}
+ * @param status the HTTP status
+ * @param title a short summary that is the same for every occurrence
+ * @param detail what happened this time and what to do; never client data
+ */
+public record ProblemDetails(String type, int status, String title, String detail) {
+
+  /**
+   * The page that every gateway serves about itself; {@code type} and {@code describedby} point at
+   * its anchors, relative to the request (RFC 9457 §3.1.1).
+   */
+  public static final String PAGE = "/.well-known/idempotency";
+
+  private static final String DOCUMENTATION = PAGE + '#';
+
+  /** The response that tells the client. */
+  public Response toResponse() {
+    Headers headers =
+        Headers.of(
+            "Content-Type",
+            "application/problem+json",
+            "Cache-Control",
+            "no-store",
+            "Link",
+            '<' + DOCUMENTATION + type + ">; rel=\"describedby\"");
+    return Response.of(status, headers, toJson().getBytes(StandardCharsets.UTF_8));
+  }
+
+  /** The same with {@code Retry-After}: a retry with the same key can succeed then. */
+  public Response toResponse(long retryAfterSeconds) {
+    Response response = toResponse();
+    response.head().headers().add("Retry-After", Long.toString(retryAfterSeconds));
+    return response;
+  }
+
+  private String toJson() {
+    StringBuilder json = new StringBuilder(160 + detail.length());
+    json.append("{\"type\":");
+    quote(json, DOCUMENTATION + type);
+    json.append(",\"title\":");
+    quote(json, title);
+    json.append(",\"status\":").append(status).append(",\"detail\":");
+    quote(json, detail);
+    return json.append("}\n").toString();
+  }
+
+  private static void quote(StringBuilder json, String text) {
+    json.append('"');
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
+      if (c == '"' || c == '\\') {
+        json.append('\\').append(c);
+      } else if (c < 0x20) {
+        json.append(String.format("\\u%04x", (int) c));
+      } else {
+        json.append(c);
+      }
+    }
+    json.append('"');
+  }
+}

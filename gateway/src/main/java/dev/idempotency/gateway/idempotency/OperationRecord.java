@@ -1,0 +1,181 @@
+package dev.idempotency.gateway.idempotency;
+
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An operation's record and its legal transitions, as pure functions of the record, the command and
+ * the store's time in milliseconds. "No record" is null. Stores either run these or agree with
+ * them.
+ */
+public sealed interface OperationRecord {
+
+  long attempt();
+
+  AttemptToken token();
+
+  Fingerprint fingerprint();
+
+  /** When the record disappears, in milliseconds of the store's clock. */
+  long expiresAt();
+
+  /** The record as a caller sees it at {@code now}. */
+  StoredOperation seenAt(long now);
+
+  /** The right to forward, under a lease. */
+  record Reserved(
+      long attempt, AttemptToken token, Fingerprint fingerprint, long leaseUntil, long expiresAt)
+      implements OperationRecord {
+
+    @Override
+    public StoredOperation seenAt(long now) {
+      long left = leaseUntil - now;
+      return new StoredOperation(
+          attempt,
+          fingerprint,
+          left > 0
+              ? new StoredOperation.InFlight(Duration.ofMillis(left))
+              : new StoredOperation.OutcomeUnknown(true));
+    }
+  }
+
+  /** Something was sent and its owner does not know what came of it. */
+  record Unknown(long attempt, AttemptToken token, Fingerprint fingerprint, long expiresAt)
+      implements OperationRecord {
+
+    @Override
+    public StoredOperation seenAt(long now) {
+      return new StoredOperation(attempt, fingerprint, new StoredOperation.OutcomeUnknown(false));
+    }
+  }
+
+  /** Done, with its response. */
+  record Completed(
+      long attempt,
+      AttemptToken token,
+      Fingerprint fingerprint,
+      StoredResponse response,
+      long expiresAt)
+      implements OperationRecord {
+
+    @Override
+    public StoredOperation seenAt(long now) {
+      return new StoredOperation(attempt, fingerprint, new StoredOperation.Completed(response));
+    }
+  }
+
+  /** Done, without its response. */
+  record NotKept(
+      long attempt, AttemptToken token, Fingerprint fingerprint, int status, long expiresAt)
+      implements OperationRecord {
+
+    @Override
+    public StoredOperation seenAt(long now) {
+      return new StoredOperation(attempt, fingerprint, new StoredOperation.NotKept(status));
+    }
+  }
+
+  /**
+   * What a command makes of a record.
+   *
+   * @param next the record afterwards; the same object where nothing changes, null where none is
+   *     left
+   * @param reply what the caller is told
+   */
+  record Step<R>(@Nullable OperationRecord next, R reply) {}
+
+  /** {@link IdempotencyStore#reserve}. */
+  static Step<ReserveReply> reserve(
+      @Nullable OperationRecord current, Reservation reservation, long now) {
+    if (current == null || current.expiresAt() <= now) {
+      return new Step<>(reserved(reservation, now), ReserveReply.ACQUIRED);
+    }
+    if (current instanceof Reserved && owns(reservation, current)) {
+      return new Step<>(reserved(reservation, now), ReserveReply.ACQUIRED);
+    }
+    return new Step<>(current, new ReserveReply.Existing(current.seenAt(now)));
+  }
+
+  /** {@link IdempotencyStore#takeOver}. */
+  static Step<ReserveReply> takeOver(
+      @Nullable OperationRecord current, Reservation reservation, long now) {
+    if (current == null || current.expiresAt() <= now) {
+      return new Step<>(null, ReserveReply.GONE);
+    }
+    StoredOperation seen = current.seenAt(now);
+    boolean retried = current instanceof Reserved && owns(reservation, current);
+    boolean free =
+        seen.state() instanceof StoredOperation.OutcomeUnknown
+            && current.attempt() == reservation.attempt() - 1
+            && current.fingerprint().equals(reservation.fingerprint());
+    return retried || free
+        ? new Step<>(reserved(reservation, now), ReserveReply.ACQUIRED)
+        : new Step<>(current, new ReserveReply.Existing(seen));
+  }
+
+  /** {@link IdempotencyStore#renew}. */
+  static Step<WriteReply> renew(
+      @Nullable OperationRecord current, Reservation reservation, long now) {
+    if (current == null || current.expiresAt() <= now) {
+      return new Step<>(reserved(reservation, now), WriteReply.DONE);
+    }
+    return current instanceof Reserved && owns(reservation, current)
+        ? new Step<>(reserved(reservation, now), WriteReply.DONE)
+        : new Step<>(current, new WriteReply.Fenced(current.seenAt(now)));
+  }
+
+  /** {@link IdempotencyStore#settle}. */
+  static Step<WriteReply> settle(
+      @Nullable OperationRecord current, Reservation reservation, Settlement settlement, long now) {
+    if (current == null || current.expiresAt() <= now) {
+      return new Step<>(settled(reservation, settlement, now), WriteReply.DONE);
+    }
+    if (!owns(reservation, current)) {
+      return new Step<>(current, new WriteReply.Fenced(current.seenAt(now)));
+    }
+    boolean open = current instanceof Reserved || current instanceof Unknown;
+    return new Step<>(open ? settled(reservation, settlement, now) : current, WriteReply.DONE);
+  }
+
+  /** {@link IdempotencyStore#release}. */
+  static Step<WriteReply> release(
+      @Nullable OperationRecord current, Reservation reservation, long now) {
+    if (current == null || current.expiresAt() <= now) {
+      return new Step<>(null, WriteReply.DONE);
+    }
+    boolean open = current instanceof Reserved || current instanceof Unknown;
+    return open && owns(reservation, current)
+        ? new Step<>(null, WriteReply.DONE)
+        : new Step<>(current, new WriteReply.Fenced(current.seenAt(now)));
+  }
+
+  private static boolean owns(Reservation reservation, OperationRecord current) {
+    return current.attempt() == reservation.attempt()
+        && current.token().equals(reservation.token());
+  }
+
+  private static Reserved reserved(Reservation reservation, long now) {
+    long leaseUntil = now + reservation.lease().toMillis();
+    return new Reserved(
+        reservation.attempt(),
+        reservation.token(),
+        reservation.fingerprint(),
+        leaseUntil,
+        // The record outlives its lease by the whole retention.
+        leaseUntil + reservation.retention().toMillis());
+  }
+
+  private static OperationRecord settled(Reservation reservation, Settlement settlement, long now) {
+    long attempt = reservation.attempt();
+    AttemptToken token = reservation.token();
+    Fingerprint fingerprint = reservation.fingerprint();
+    long expiresAt = now + reservation.retention().toMillis();
+    if (settlement instanceof Settlement.Completed completed) {
+      return new Completed(attempt, token, fingerprint, completed.response(), expiresAt);
+    }
+    if (settlement instanceof Settlement.NotKept notKept) {
+      return new NotKept(attempt, token, fingerprint, notKept.status(), expiresAt);
+    }
+    return new Unknown(attempt, token, fingerprint, expiresAt);
+  }
+}

@@ -1,0 +1,86 @@
+package dev.idempotency.gateway.idempotency;
+
+import java.time.Duration;
+import java.util.function.Function;
+
+/**
+ * An operation's record as the store saw it when it executed the command, judged by the store's
+ * clock.
+ *
+ * @param attempt the current attempt
+ * @param fingerprint what the operation's request asked for
+ * @param state what has become of it
+ */
+public record StoredOperation(long attempt, Fingerprint fingerprint, State state) {
+
+  /** What has become of an operation. */
+  public sealed interface State {
+
+    /** Calls the function of this case. */
+    <T> T match(
+        Function<InFlight, T> inFlight,
+        Function<OutcomeUnknown, T> outcomeUnknown,
+        Function<Completed, T> completed,
+        Function<NotKept, T> notKept);
+  }
+
+  /**
+   * Reserved under a live lease.
+   *
+   * @param leaseLeft how much longer the lease lives; more than nothing
+   */
+  public record InFlight(Duration leaseLeft) implements State {
+    @Override
+    public <T> T match(
+        Function<InFlight, T> inFlight,
+        Function<OutcomeUnknown, T> outcomeUnknown,
+        Function<Completed, T> completed,
+        Function<NotKept, T> notKept) {
+      return inFlight.apply(this);
+    }
+  }
+
+  /**
+   * Sent, or perhaps sent, and what came of it is not known.
+   *
+   * @param lapsed true where the lease ran out; false where the owner itself said so
+   */
+  public record OutcomeUnknown(boolean lapsed) implements State {
+    @Override
+    public <T> T match(
+        Function<InFlight, T> inFlight,
+        Function<OutcomeUnknown, T> outcomeUnknown,
+        Function<Completed, T> completed,
+        Function<NotKept, T> notKept) {
+      return outcomeUnknown.apply(this);
+    }
+  }
+
+  /** Done; the response is there to be replayed. */
+  public record Completed(StoredResponse response) implements State {
+    @Override
+    public <T> T match(
+        Function<InFlight, T> inFlight,
+        Function<OutcomeUnknown, T> outcomeUnknown,
+        Function<Completed, T> completed,
+        Function<NotKept, T> notKept) {
+      return completed.apply(this);
+    }
+  }
+
+  /**
+   * Done; the response was not kept.
+   *
+   * @param status the status that the first caller was told
+   */
+  public record NotKept(int status) implements State {
+    @Override
+    public <T> T match(
+        Function<InFlight, T> inFlight,
+        Function<OutcomeUnknown, T> outcomeUnknown,
+        Function<Completed, T> completed,
+        Function<NotKept, T> notKept) {
+      return notKept.apply(this);
+    }
+  }
+}
