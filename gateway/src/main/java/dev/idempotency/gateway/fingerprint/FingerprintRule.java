@@ -21,7 +21,7 @@ public record FingerprintRule(List<String> headers, List<String> ignore, byte @N
   public static final int SHORTEST_SECRET = 16;
 
   /** Nothing beyond the request itself, without a secret. */
-  public static final FingerprintRule DEFAULT = new FingerprintRule(List.of(), List.of(), null);
+  public static final FingerprintRule DEFAULT = of(List.of(), List.of());
 
   /** Throws {@link IllegalArgumentException} where a value is out of its range. */
   public FingerprintRule {
@@ -33,6 +33,11 @@ public record FingerprintRule(List<String> headers, List<String> ignore, byte @N
           "secret of " + secret.length + " bytes (expected: at least " + SHORTEST_SECRET + ")");
     }
     secret = secret == null ? null : secret.clone();
+  }
+
+  /** A rule without a secret. */
+  public static FingerprintRule of(List<String> headers, List<String> ignore) {
+    return new FingerprintRule(headers, ignore, null);
   }
 
   private static String checkedName(String name) {

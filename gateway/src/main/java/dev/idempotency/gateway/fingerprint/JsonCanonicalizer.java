@@ -119,7 +119,9 @@ final class JsonCanonicalizer {
     while (valid && depth > 0) {
       valid = advance();
     }
-    skipBlanks();
+    if (valid) {
+      skipBlanks();
+    }
     return valid && pos == in.length;
   }
 
