@@ -165,7 +165,8 @@ final class ConfigurationReader {
     for (Section section : file.sections("routes", example)) {
       try (section) {
         Route route = new RouteReader(section, problems).read(upstreams);
-        if (section.has("name") && !names.add(route.name())) {
+        // A name that is missing or wrong is a problem already.
+        if (!route.name().isEmpty() && !names.add(route.name())) {
           problems.add(section.path("name"), route.name(), "a name that no other route has");
         }
         routes.add(route);

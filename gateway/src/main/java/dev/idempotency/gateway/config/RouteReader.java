@@ -41,7 +41,7 @@ final class RouteReader {
     try (Section fingerprint = route.section("fingerprint");
         Section request = route.section("request");
         Section response = route.section("response")) {
-      String name = route.require("name", Formats.NAME, DEFAULTS.name());
+      String name = route.require("name", Formats.NAME, "");
       Keying keying = route.get("idempotency", KEYING, DEFAULTS.idempotency());
       Set<String> methods = methods(keying);
       String path = route.require("path", Formats.PATH, DEFAULTS.path());
