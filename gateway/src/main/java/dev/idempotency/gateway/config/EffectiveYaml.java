@@ -1,0 +1,168 @@
+package dev.idempotency.gateway.config;
+
+import dev.idempotency.gateway.config.Configuration.Keying;
+import dev.idempotency.gateway.config.Configuration.Limits;
+import dev.idempotency.gateway.config.Configuration.Route;
+import dev.idempotency.gateway.config.Configuration.Store;
+import dev.idempotency.gateway.config.Configuration.Upstream;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.stream.Collectors;
+
+/**
+ * Prints a configuration with every default as YAML. Apart from masked secrets, the text reads as
+ * the same configuration.
+ */
+final class EffectiveYaml {
+
+  private final StringBuilder yaml = new StringBuilder(2048);
+
+  static String print(Configuration configuration) {
+    EffectiveYaml printed = new EffectiveYaml();
+    printed.top(configuration);
+    printed.line(0, "upstreams:");
+    configuration.upstreams().values().forEach(printed::upstream);
+    printed.line(0, "routes:");
+    configuration.routes().forEach(printed::route);
+    return printed.yaml.toString();
+  }
+
+  private void top(Configuration configuration) {
+    line(0, "listen", quote(configuration.listen()));
+    line(0, "admin", quote(configuration.admin()));
+    store(configuration.store());
+    line(0, "drain", print(configuration.drain()));
+    line(0, "threads", configuration.threads());
+    if (configuration.secret() == null) {
+      line(0, "# secret: none, fingerprints are hashed without a key");
+    } else {
+      line(0, "secret", quote(configuration.secret()));
+    }
+    limits(configuration.limits());
+    line(0, "log:");
+    line(2, "format", Formats.print(configuration.log().format()));
+    line(2, "access", configuration.log().access());
+  }
+
+  private void store(Store store) {
+    line(0, "store:");
+    if (store instanceof Store.Redis redis) {
+      line(2, "url", quote(redis.maskedUrl()));
+      line(2, "timeout", print(redis.timeout()));
+      line(2, "prefix", quote(redis.prefix()));
+    } else if (store instanceof Store.Memory memory) {
+      line(2, "url", "memory");
+      line(2, "max-records", memory.maxRecords());
+      line(2, "max-bytes", Sizes.print(memory.maxBytes()));
+    }
+  }
+
+  private void limits(Limits limits) {
+    line(0, "limits:");
+    line(2, "body-budget", Sizes.print(limits.bodyBudget()));
+    line(2, "header-size", Sizes.print(limits.headerSize()));
+    line(2, "header-count", limits.headerCount());
+    line(2, "connections", limits.connections());
+    line(2, "idle-timeout", print(limits.idleTimeout()));
+    line(2, "head-timeout", print(limits.headTimeout()));
+    line(2, "body-timeout", print(limits.bodyTimeout()));
+  }
+
+  private void upstream(Upstream upstream) {
+    line(2, quote(upstream.name()) + ":");
+    line(4, "url", quote("http://" + upstream.address()));
+    line(4, "connect-timeout", print(upstream.connectTimeout()));
+    line(4, "response-timeout", print(upstream.responseTimeout()));
+    line(4, "idle-timeout", print(upstream.idleTimeout()));
+    line(4, "max-connections", upstream.maxConnections());
+    line(4, "max-waiting", upstream.maxWaiting());
+    line(4, "acquire-timeout", print(upstream.acquireTimeout()));
+  }
+
+  private void route(Route route) {
+    line(2, "- name: " + quote(route.name()));
+    if (route.methods().isEmpty()) {
+      line(4, "# methods: every method");
+    } else {
+      line(4, "methods", "[" + String.join(", ", route.methods()) + "]");
+    }
+    line(4, "path", quote(route.path()));
+    line(4, "upstream", quote(route.upstream()));
+    line(4, "idempotency", Formats.print(route.idempotency()));
+    if (route.idempotency() != Keying.OFF) {
+      identity(route);
+      life(route);
+      bodies(route);
+    }
+  }
+
+  private void identity(Route route) {
+    line(4, "key", "{ header: " + quote(route.keyHeader()) + " }");
+    String scope =
+        route.scope().headers().stream()
+            .map(header -> quote("header:" + header))
+            .collect(Collectors.joining(", ", "[", "]"));
+    if (route.scope().required()) {
+      line(4, "scope", scope);
+    } else {
+      line(4, "# scope: " + scope + ", or the route alone where the request has none");
+    }
+    if (route.ignore().isEmpty() && route.fingerprintHeaders().isEmpty()) {
+      line(4, "# fingerprint: nothing ignored, no headers");
+      return;
+    }
+    line(4, "fingerprint:");
+    list(6, "ignore", route.ignore());
+    list(6, "headers", route.fingerprintHeaders());
+  }
+
+  private void life(Route route) {
+    line(4, "retention", print(route.retention()));
+    line(4, "lease", print(route.lease()));
+    line(
+        4,
+        "in-flight",
+        route.inFlightWait().isZero() ? "reject" : "wait " + print(route.inFlightWait()));
+    line(4, "unknown", Formats.print(route.unknown()));
+    line(4, "store-outage", Formats.print(route.storeOutage()));
+    if (route.outcomes().isEmpty()) {
+      line(4, "# outcomes: by status, nothing remapped");
+      return;
+    }
+    line(4, "outcomes:");
+    route.outcomes().forEach((status, outcome) -> line(6, "" + status, Formats.print(outcome)));
+  }
+
+  private void bodies(Route route) {
+    line(4, "request:");
+    line(6, "limit", Sizes.print(route.requestLimit()));
+    line(4, "response:");
+    line(6, "limit", Sizes.print(route.responseLimit()));
+    line(6, "mode", Formats.print(route.responseMode()));
+    line(6, "keep-set-cookie", route.keepSetCookie());
+  }
+
+  private void list(int indent, String key, Collection<String> values) {
+    if (!values.isEmpty()) {
+      String elements = values.stream().map(EffectiveYaml::quote).collect(Collectors.joining(", "));
+      line(indent, key, "[" + elements + "]");
+    }
+  }
+
+  private void line(int indent, String key, Object value) {
+    line(indent, key + ": " + value);
+  }
+
+  private void line(int indent, String text) {
+    yaml.append(" ".repeat(indent)).append(text).append('\n');
+  }
+
+  private static String print(Duration duration) {
+    return Durations.print(duration);
+  }
+
+  /** In double quotes, so that no word of YAML is met by chance. */
+  private static String quote(Object value) {
+    return '"' + value.toString().replace("\\", "\\\\").replace("\"", "\\\"") + '"';
+  }
+}

@@ -1,0 +1,183 @@
+package dev.idempotency.gateway.config;
+
+import dev.idempotency.gateway.config.Configuration.Store;
+import dev.idempotency.gateway.config.Format.Kind;
+import dev.idempotency.gateway.http.HopByHop;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
+
+/** The formats of the values that files and flags have in common. */
+final class Formats {
+
+  static final Format<HostAndPort> LISTEN =
+      Format.text(
+          "HOST:PORT such as 127.0.0.1:8080 or [::1]:8080, port 0 to 65535", HostAndPort::parse);
+
+  static final Format<HostAndPort> UPSTREAM_URL =
+      Format.text(
+          "a URL such as http://127.0.0.1:3000, without a path (https is not supported yet)",
+          Formats::upstreamUrl);
+
+  static final Format<Store> STORE =
+      Format.text("memory or a URL such as redis://127.0.0.1:6379", Formats::store);
+
+  static final Format<String> NAME =
+      matching(
+          "[A-Za-z0-9][A-Za-z0-9._-]{0,63}",
+          "up to 64 letters, digits, dots, dashes or underscores, such as create-order");
+
+  static final Format<String> HEADER =
+      Format.text(
+          "the name of an end-to-end header field such as X-Request-Id",
+          text -> Optional.of(text).filter(Formats::isEndToEndField));
+
+  static final Format<String> SCOPE =
+      Format.text(
+          "header:NAME such as header:Authorization",
+          text ->
+              Optional.of(text)
+                  .filter(scope -> scope.startsWith("header:"))
+                  .map(scope -> scope.substring("header:".length()))
+                  .filter(Formats::isEndToEndField));
+
+  static final Format<String> POINTER =
+      matching("(?:/(?:[^~/]|~[01])*)+", "a JSON pointer (RFC 6901) such as /metadata/sent_at");
+
+  static final Format<String> PATH = Format.text(PathPattern.EXPECTED, PathPattern::parse);
+
+  static final Format<String> ANY_METHOD = matching("[A-Z]{1,32}", "a method such as GET");
+
+  static final Format<String> KEYED_METHOD =
+      Format.text(
+          "POST, PUT, PATCH or DELETE; others are never keyed: give them a route that says"
+              + " idempotency: off",
+          text -> Optional.of(text).filter(Set.of("POST", "PUT", "PATCH", "DELETE")::contains));
+
+  static final Format<String> PREFIX =
+      matching("[A-Za-z0-9][A-Za-z0-9._:-]{0,63}", "up to 64 letters, digits, or . _ : -");
+
+  static final Format<String> ENVIRONMENT_NAME =
+      matching("[A-Za-z_][A-Za-z0-9_]*", "the name of an environment variable").asHidden();
+
+  static final Format<String> FILE_PATH =
+      Format.text("the path of a file", text -> Optional.of(text).filter(path -> !path.isBlank()));
+
+  static final Format<Secret> SECRET =
+      Format.text(
+              Secret.MIN_LENGTH + " characters or more, or { env: NAME } or { file: PATH }",
+              text ->
+                  Optional.of(text)
+                      .filter(secret -> secret.length() >= Secret.MIN_LENGTH)
+                      .map(Secret::new))
+          .asHidden();
+
+  /** How long a duplicate waits: not at all, or a time. */
+  static final Format<Duration> IN_FLIGHT =
+      Format.text(
+          text -> {
+            if (text.equals("reject")) {
+              return new Format.Parsed.Good<>(Duration.ZERO);
+            }
+            String wait = text.startsWith("wait ") ? text.substring("wait ".length()) : "";
+            Format.Parsed<Duration> read =
+                Durations.parse(wait, Duration.ofMillis(1), Duration.ofMinutes(5), "5s");
+            return read instanceof Format.Parsed.Bad<Duration> bad
+                ? new Format.Parsed.Bad<>("reject, or wait and " + bad.expected())
+                : read;
+          });
+
+  /** Up to what the timers of the network edge can count in milliseconds. */
+  static final Format<Duration> TIMEOUT = duration("1ms", "24h", "10s");
+
+  static final Format<Boolean> TRUTH =
+      new Format<>(
+          Kind.TRUTH,
+          text ->
+              Format.orElseBad(
+                  text.matches("true|True|TRUE|false|False|FALSE")
+                      ? Optional.of(text.equalsIgnoreCase("true"))
+                      : Optional.empty(),
+                  "true or false"),
+          false);
+
+  private static final Pattern TOKEN = Pattern.compile("[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}");
+  private static final Set<String> FRAMING =
+      Set.of("host", "content-length", "content-encoding", "expect", "date", "via");
+  private static final Pattern REDIS_URL =
+      Pattern.compile("(?:redis|rediss|redis-sentinel|rediss-sentinel)://[^\\s/?#]+(?:[/?#]\\S*)?");
+
+  private Formats() {}
+
+  static Format<Duration> duration(String min, String max, String example) {
+    return Durations.between(Durations.of(min), Durations.of(max), example);
+  }
+
+  /** Whole numbers from {@code min} to {@code max}, both inclusive. */
+  static Format<Integer> integer(int min, int max) {
+    return new Format<>(
+        Kind.INTEGER,
+        text ->
+            Format.orElseBad(
+                wholeNumber(text).filter(number -> number >= min && number <= max),
+                "a whole number from " + min + " to " + max),
+        false);
+  }
+
+  private static Optional<Integer> wholeNumber(String text) {
+    return text.matches("\\d{1,9}") ? Optional.of(Integer.parseInt(text)) : Optional.empty();
+  }
+
+  /** The constants of an enum, written in small letters. */
+  static <E extends Enum<E>> Format<E> choice(Class<E> type, String remark) {
+    List<E> constants = List.of(type.getEnumConstants());
+    List<String> words = constants.stream().map(Formats::print).toList();
+    return Format.text(
+        alternatives(words) + remark,
+        text -> constants.stream().filter(constant -> print(constant).equals(text)).findFirst());
+  }
+
+  static String print(Enum<?> constant) {
+    return constant.name().toLowerCase(Locale.ROOT);
+  }
+
+  static String alternatives(List<String> words) {
+    int last = words.size() - 1;
+    return last < 1
+        ? String.join("", words)
+        : String.join(", ", words.subList(0, last)) + " or " + words.get(last);
+  }
+
+  private static Format<String> matching(String regex, String expected) {
+    Predicate<String> whole = Pattern.compile(regex).asMatchPredicate();
+    return Format.text(expected, text -> Optional.of(text).filter(whole));
+  }
+
+  private static boolean isEndToEndField(String name) {
+    return TOKEN.matcher(name).matches()
+        && !HopByHop.isHopByHop(name)
+        && !FRAMING.contains(name.toLowerCase(Locale.ROOT));
+  }
+
+  private static Optional<HostAndPort> upstreamUrl(String text) {
+    if (!text.regionMatches(true, 0, "http://", 0, "http://".length())) {
+      return Optional.empty();
+    }
+    String authority = text.substring("http://".length());
+    return HostAndPort.parse(
+            authority.endsWith("/") ? authority.substring(0, authority.length() - 1) : authority,
+            80)
+        .filter(address -> address.port() > 0);
+  }
+
+  private static Optional<Store> store(String text) {
+    if (text.equals("memory")) {
+      return Optional.of(Defaults.memory());
+    }
+    return REDIS_URL.matcher(text).matches() ? Optional.of(Defaults.redis(text)) : Optional.empty();
+  }
+}

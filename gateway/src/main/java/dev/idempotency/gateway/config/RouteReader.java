@@ -1,0 +1,139 @@
+package dev.idempotency.gateway.config;
+
+import dev.idempotency.gateway.config.Configuration.Keying;
+import dev.idempotency.gateway.config.Configuration.ResponseMode;
+import dev.idempotency.gateway.config.Configuration.Route;
+import dev.idempotency.gateway.config.Configuration.Scope;
+import dev.idempotency.gateway.config.Configuration.StoreOutage;
+import dev.idempotency.gateway.idempotency.Outcome;
+import dev.idempotency.gateway.idempotency.UnknownPolicy;
+import java.time.Duration;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+
+/** Reads one route. */
+final class RouteReader {
+
+  private static final Route DEFAULTS = Defaults.ROUTE;
+  private static final Format<Long> BODY_LIMIT = Sizes.between(1, 1L << 30, "1MiB");
+  private static final Format<Duration> RETENTION = Formats.duration("100ms", "3650d", "24h");
+  private static final Format<Duration> LEASE = Formats.duration("100ms", "1h", "10s");
+  private static final Format<Keying> KEYING = Formats.choice(Keying.class, "");
+  private static final Format<UnknownPolicy> UNKNOWN =
+      Formats.choice(UnknownPolicy.class, " (probe is not supported yet)");
+  private static final Format<StoreOutage> STORE_OUTAGE = Formats.choice(StoreOutage.class, "");
+  private static final Format<Outcome> OUTCOME = Formats.choice(Outcome.class, "");
+  private static final Format<ResponseMode> MODE = Formats.choice(ResponseMode.class, "");
+
+  private final Section route;
+  private final Problems problems;
+
+  RouteReader(Section route, Problems problems) {
+    this.route = route;
+    this.problems = problems;
+  }
+
+  Route read(Set<String> upstreams) {
+    try (Section fingerprint = route.section("fingerprint");
+        Section request = route.section("request");
+        Section response = route.section("response")) {
+      String name = route.require("name", Formats.NAME, "");
+      Keying keying = route.get("idempotency", KEYING, DEFAULTS.idempotency());
+      Set<String> methods = methods(keying);
+      String path = route.require("path", Formats.PATH, DEFAULTS.path());
+      Duration lease = route.get("lease", LEASE, DEFAULTS.lease());
+      return new Route(
+          name,
+          methods,
+          path,
+          upstream(upstreams),
+          keying,
+          keyHeader(),
+          scope(),
+          fingerprint.list("ignore", Formats.POINTER).orElse(DEFAULTS.ignore()),
+          fingerprint.list("headers", Formats.HEADER).orElse(DEFAULTS.fingerprintHeaders()),
+          retention(lease),
+          lease,
+          route.get("in-flight", Formats.IN_FLIGHT, DEFAULTS.inFlightWait()),
+          route.get("unknown", UNKNOWN, DEFAULTS.unknown()),
+          route.get("store-outage", STORE_OUTAGE, DEFAULTS.storeOutage()),
+          outcomes(),
+          limit(request, DEFAULTS.requestLimit()),
+          limit(response, DEFAULTS.responseLimit()),
+          response.get("mode", MODE, DEFAULTS.responseMode()),
+          response.get("keep-set-cookie", Formats.TRUTH, DEFAULTS.keepSetCookie()));
+    }
+  }
+
+  private Set<String> methods(Keying keying) {
+    boolean off = keying == Keying.OFF;
+    return route
+        .list("methods", off ? Formats.ANY_METHOD : Formats.KEYED_METHOD)
+        .<Set<String>>map(LinkedHashSet::new)
+        .orElse(off ? Set.of() : DEFAULTS.methods());
+  }
+
+  private String upstream(Set<String> upstreams) {
+    String expected = "one of the upstreams";
+    if (!upstreams.isEmpty()) {
+      expected += ": " + Formats.alternatives(List.copyOf(upstreams));
+    }
+    return route.require(
+        "upstream",
+        Format.text(expected, text -> Optional.of(text).filter(upstreams::contains)),
+        DEFAULTS.upstream());
+  }
+
+  private String keyHeader() {
+    try (Section key = route.section("key")) {
+      key.refuse("pointer", "header");
+      key.refuse("query", "header");
+      if (route.has("key") && key.isEmptyMapping()) {
+        problems.add(route.path("key"), "empty", "{ header: Idempotency-Key }");
+      }
+      return key.get("header", Formats.HEADER, DEFAULTS.keyHeader());
+    }
+  }
+
+  private Scope scope() {
+    return route
+        .list("scope", Formats.SCOPE)
+        .map(headers -> new Scope(headers, true))
+        .orElse(DEFAULTS.scope());
+  }
+
+  /** A record that dies before its lease would forget an operation that is still running. */
+  private Duration retention(Duration lease) {
+    Duration retention = route.get("retention", RETENTION, DEFAULTS.retention());
+    if (retention.compareTo(lease) < 0) {
+      problems.add(
+          route.path("retention"),
+          Durations.print(retention),
+          "at least the lease, which is " + Durations.print(lease));
+    }
+    return retention;
+  }
+
+  private Map<Integer, Outcome> outcomes() {
+    Map<Integer, Outcome> outcomes = new TreeMap<>();
+    try (Section section = route.section("outcomes")) {
+      for (String status : section.keys()) {
+        Optional<Outcome> outcome = section.findEntry(status, OUTCOME);
+        if (!status.matches("[2-5]\\d\\d")) {
+          problems.add(section.path(status), "no status", "a final status from 200 to 599");
+        } else {
+          outcome.ifPresent(value -> outcomes.put(Integer.parseInt(status), value));
+        }
+      }
+    }
+    return outcomes;
+  }
+
+  private static int limit(Section section, int byDefault) {
+    return section.find("limit", BODY_LIMIT).map(Long::intValue).orElse(byDefault);
+  }
+}
