@@ -116,16 +116,15 @@ final class RedisProcess {
 
   void kill() {
     server.destroyForcibly();
-    watch.destroy();
     try {
       watch.getOutputStream().close();
+      // It waits for the server in turn.
       watch.waitFor();
     } catch (IOException e) {
       // The pipe is closed already.
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-    server.onExit().join();
   }
 
   void signal(String name) {
