@@ -52,7 +52,7 @@ public final class ScriptedUpstream implements AutoCloseable {
   }
 
   /** The connection of one request. */
-  public final class Wire {
+  public static final class Wire {
     private final Socket socket;
     private boolean keep = true;
 
