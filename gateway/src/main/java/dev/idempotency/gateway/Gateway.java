@@ -36,9 +36,8 @@ final class Gateway implements AutoCloseable {
   private final Channel listener;
   private volatile boolean draining;
 
-  private Gateway(Configuration configuration) throws StartupException {
+  private Gateway(Configuration configuration, Transport transport) throws StartupException {
     this.configuration = configuration;
-    Transport transport = Transport.best();
     this.group = transport.group(configuration.threads(), "gateway");
     this.stores = new Stores(configuration.store());
     BodyBudget budget = new BodyBudget(configuration.limits().bodyBudget());
@@ -57,7 +56,12 @@ final class Gateway implements AutoCloseable {
 
   /** Starts a gateway; it answers when this returns. */
   static Gateway start(Configuration configuration) throws StartupException {
-    return new Gateway(configuration);
+    return start(configuration, Transport.best());
+  }
+
+  /** Starts a gateway on a transport other than the best one here. */
+  static Gateway start(Configuration configuration, Transport transport) throws StartupException {
+    return new Gateway(configuration, transport);
   }
 
   private static ServerOptions options(Configuration.Limits limits) {

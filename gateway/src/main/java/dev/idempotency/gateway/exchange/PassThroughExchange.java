@@ -21,6 +21,7 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
   private final byte @Nullable [] wholeBody;
   private ClientStream client;
   private @Nullable UpstreamConnection connection;
+  private boolean bodyEnded;
   private boolean begun;
   private boolean ended;
   private int status;
@@ -74,8 +75,13 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
         route.upstream().acquire(this);
       }
     } else if (wholeBody == null) {
-      client.wantBody();
-      acquired.flush();
+      if (bodyEnded) {
+        // A request without content was whole before there was a connection.
+        acquired.end();
+      } else {
+        client.wantBody();
+        acquired.flush();
+      }
     }
   }
 
@@ -110,6 +116,7 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
 
   @Override
   public void bodyEnd() {
+    bodyEnded = true;
     if (connection != null && wholeBody == null) {
       connection.end();
     }
@@ -196,7 +203,7 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
   public void failed(Failure failure) {
     connection = null;
     course.received();
-    if (begun) {
+    if (begun && !client.takeBack()) {
       client.abort();
     } else {
       Response problem = Problems.sentAndLost(failure);

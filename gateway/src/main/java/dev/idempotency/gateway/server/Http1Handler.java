@@ -27,6 +27,7 @@ import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
 import java.util.ArrayDeque;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,9 +37,10 @@ import org.jspecify.annotations.Nullable;
 final class Http1Handler extends ChannelInboundHandlerAdapter {
 
   /** After an answer to a request that is not whole, so much more is read and thrown away. */
-  private static final int MOST_LINGERING_BYTES = 1 << 20;
+  private static final long MOST_LINGERING_BYTES = 64L << 20;
 
-  private static final long LINGERING_NANOS = 2_000_000_000L;
+  private static final long LINGERING_NANOS = 10_000_000_000L;
+  private static final long LINGERING_SILENCE_NANOS = 2_000_000_000L;
 
   private final HttpServer server;
   private final ServerOptions options;
@@ -48,11 +50,13 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
   private final Peers peers;
   private @Nullable ChannelHandlerContext context;
   private @Nullable Http1Stream current;
+  private boolean reading;
   private boolean pumping;
   private boolean closing;
   private boolean inputShut;
   private boolean lingering;
-  private int lingeringBytes;
+  private long lingeringBytes;
+  private long lingeringSince;
   private long since = System.nanoTime();
 
   Http1Handler(
@@ -93,6 +97,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
   @Override
   public void channelRead(ChannelHandlerContext ctx, Object message) {
     decoder.emitted();
+    reading = true;
     if (lingering) {
       linger(message);
       return;
@@ -104,6 +109,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
 
   @Override
   public void channelReadComplete(ChannelHandlerContext ctx) {
+    reading = false;
     if (current != null) {
       current.exchange.flush();
     }
@@ -119,10 +125,17 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
       return;
     }
     pumping = true;
+    boolean delivered = false;
     try {
-      while (!queue.isEmpty() && deliver(queue.element())) {}
+      while (!queue.isEmpty() && deliver(queue.element())) {
+        delivered = true;
+      }
     } finally {
       pumping = false;
+    }
+    if (delivered && !reading && current != null) {
+      // What was held back goes on now; no end of a burst of reading follows that would flush it.
+      current.exchange.flush();
     }
     if (inputShut && queue.isEmpty()) {
       inputEnded();
@@ -195,12 +208,17 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
       refuse(http10, Problems.badRequest(bad.detail()));
       return;
     }
+    List<String> codings = headers.all("Transfer-Encoding");
+    if (codings.size() > 1 || (codings.size() == 1 && !isChunked(codings.get(0)))) {
+      refuse(http10, notImplemented("The only transfer coding that is supported is one chunked."));
+      return;
+    }
     String expect = headers.get("Expect");
     if (expect != null && !expect.equalsIgnoreCase("100-continue")) {
       refuse(http10, expectationFailed());
       return;
     }
-    boolean chunked = HttpUtil.isTransferEncodingChunked(request);
+    boolean chunked = !codings.isEmpty();
     long length = chunked ? -1 : HttpUtil.getContentLength(request, 0L);
     boolean persistent = HttpUtil.isKeepAlive(request);
     Http1Stream stream =
@@ -220,6 +238,11 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
             http10 ? peers.http10() : peers.http11(),
             stream);
     stream.exchange = exchange;
+  }
+
+  /** Every other spelling is read differently by somebody (RFC 9112 §6.1). */
+  private static boolean isChunked(String coding) {
+    return coding.equalsIgnoreCase("chunked");
   }
 
   private void content(Http1Stream stream, HttpContent content) {
@@ -283,7 +306,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
   }
 
   private static Response notImplemented(String detail) {
-    return problem(501, "not-implemented", "The method is not supported", detail);
+    return problem(501, "not-implemented", "The request is not supported", detail);
   }
 
   private static Response expectationFailed() {
@@ -333,6 +356,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
   private void startLingering() {
     lingering = true;
     since = System.nanoTime();
+    lingeringSince = since;
     queue.forEach(ReferenceCountUtil::release);
     queue.clear();
     if (inputShut) {
@@ -347,6 +371,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
   }
 
   private void linger(Object message) {
+    since = System.nanoTime();
     if (message instanceof HttpContent content) {
       lingeringBytes += content.content().readableBytes();
     }
@@ -428,11 +453,13 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
     long quiet = now - since;
     Http1Stream stream = current;
     if (lingering) {
-      if (quiet > LINGERING_NANOS) {
+      if (quiet > LINGERING_SILENCE_NANOS || now - lingeringSince > LINGERING_NANOS) {
         close();
       }
     } else if (stream == null && decoder.isMidway()) {
-      if (now - decoder.midwaySince() > options.headTimeout().toNanos()) {
+      // Bytes that came while an earlier request was answered could not be read on before.
+      long waited = Math.min(now - decoder.midwaySince(), quiet);
+      if (waited > options.headTimeout().toNanos()) {
         refuse(false, requestTimeout());
       }
     } else if (stream == null) {

@@ -182,6 +182,11 @@ public final class ScriptedUpstream implements AutoCloseable {
     return connections.get();
   }
 
+  /** How many of them are open; a connection that the gateway closed ends with its script. */
+  public int openConnections() {
+    return open.size();
+  }
+
   private void accept() {
     try {
       while (!listener.isClosed()) {
