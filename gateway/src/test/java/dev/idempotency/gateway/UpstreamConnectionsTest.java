@@ -280,7 +280,7 @@ class UpstreamConnectionsTest {
     try (ScriptedUpstream upstream =
             ScriptedUpstream.start(
                     (request, wire) -> {
-                      wire.socket().getInputStream().readNBytes(1024);
+                      wire.in().readNBytes(1024);
                       wire.respond(
                           status, "early", how.endsWith("close") ? "Connection: close" : "X: y");
                       if (how.endsWith("reset")) {
@@ -311,7 +311,7 @@ class UpstreamConnectionsTest {
     try (ScriptedUpstream upstream =
             ScriptedUpstream.start(
                     (request, wire) -> {
-                      wire.socket().getInputStream().readNBytes(1024);
+                      wire.in().readNBytes(1024);
                       wire.respond(413, "early", "Connection: close").reset();
                     })
                 .withoutReadingBodies();

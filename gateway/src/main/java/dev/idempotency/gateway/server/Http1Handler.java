@@ -6,6 +6,7 @@ import dev.idempotency.gateway.exchange.Peer;
 import dev.idempotency.gateway.exchange.Problems;
 import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.http.ProblemDetails;
+import dev.idempotency.gateway.http.RequestHead;
 import dev.idempotency.gateway.http.Response;
 import dev.idempotency.gateway.transport.FlatHeaders;
 import dev.idempotency.gateway.transport.NettyChunk;
@@ -15,7 +16,6 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.channel.socket.DuplexChannel;
-import io.netty.handler.codec.DecoderResult;
 import io.netty.handler.codec.TooLongFrameException;
 import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.HttpRequest;
@@ -141,7 +141,8 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
       inputEnded();
     }
     boolean wanted = queue.isEmpty() && !isBodyHeldBack();
-    if (ctx().channel().config().isAutoRead() != wanted) {
+    // What was read to its end is not read again.
+    if (!inputShut && ctx().channel().config().isAutoRead() != wanted) {
       ctx().channel().config().setAutoRead(wanted);
     }
   }
@@ -183,61 +184,60 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
   }
 
   private void open(HttpRequest request) {
-    DecoderResult decoded = request.decoderResult();
     boolean http10 = request.protocolVersion().equals(HttpVersion.HTTP_1_0);
-    if (decoded.isFailure()) {
-      refuse(http10, problemOf(decoded.cause()));
-      return;
-    }
-    if (!http10 && !request.protocolVersion().equals(HttpVersion.HTTP_1_1)) {
-      refuse(false, versionNotSupported());
-      return;
-    }
-    Headers headers = FlatHeaders.of(request.headers());
     String method = request.method().name();
-    if (headers.size() > options.headerCount()) {
-      refuse(http10, tooManyFields());
-      return;
-    }
-    if (method.equals("CONNECT")) {
-      refuse(http10, notImplemented("CONNECT is not supported."));
+    Headers headers = FlatHeaders.of(request.headers());
+    Response refusal = refusalOf(request, method, headers);
+    if (refusal != null) {
+      refuse(http10, method.equals("HEAD"), refusal);
       return;
     }
     RequestTarget.Reading reading = RequestTarget.read(method, request.uri(), headers, !http10);
     if (reading instanceof RequestTarget.Reading.Bad bad) {
-      refuse(http10, Problems.badRequest(bad.detail()));
+      refuse(http10, method.equals("HEAD"), Problems.badRequest(bad.detail()));
       return;
     }
-    List<String> codings = headers.all("Transfer-Encoding");
-    if (codings.size() > 1 || (codings.size() == 1 && !isChunked(codings.get(0)))) {
-      refuse(http10, notImplemented("The only transfer coding that is supported is one chunked."));
-      return;
-    }
-    String expect = headers.get("Expect");
-    if (expect != null && !expect.equalsIgnoreCase("100-continue")) {
-      refuse(http10, expectationFailed());
-      return;
-    }
-    boolean chunked = !codings.isEmpty();
+    open(request, ((RequestTarget.Reading.Good) reading).head(), http10);
+  }
+
+  private void open(HttpRequest request, RequestHead head, boolean http10) {
+    boolean chunked = head.headers().contains("Transfer-Encoding");
     long length = chunked ? -1 : HttpUtil.getContentLength(request, 0L);
-    boolean persistent = HttpUtil.isKeepAlive(request);
     Http1Stream stream =
         new Http1Stream(
             this,
             ctx(),
-            method.equals("HEAD"),
+            head.method().equals("HEAD"),
             http10,
-            persistent,
-            expect != null && !http10 && length != 0);
+            HttpUtil.isKeepAlive(request),
+            !http10 && length != 0 && head.headers().contains("Expect"));
     stream.requestComplete = length == 0;
     current = stream;
-    Exchange exchange =
-        exchanges.open(
-            ((RequestTarget.Reading.Good) reading).head(),
-            length,
-            http10 ? peers.http10() : peers.http11(),
-            stream);
-    stream.exchange = exchange;
+    stream.exchange =
+        exchanges.open(head, length, http10 ? peers.http10() : peers.http11(), stream);
+  }
+
+  /** What is answered to a request that goes no further than this edge. */
+  private @Nullable Response refusalOf(HttpRequest request, String method, Headers headers) {
+    HttpVersion version = request.protocolVersion();
+    if (request.decoderResult().isFailure()) {
+      return problemOf(request.decoderResult().cause());
+    }
+    if (!version.equals(HttpVersion.HTTP_1_1) && !version.equals(HttpVersion.HTTP_1_0)) {
+      return versionNotSupported();
+    }
+    if (headers.size() > options.headerCount()) {
+      return tooManyFields();
+    }
+    if (method.equals("CONNECT")) {
+      return notImplemented("CONNECT is not supported.");
+    }
+    List<String> codings = headers.all("Transfer-Encoding");
+    if (codings.size() > 1 || (codings.size() == 1 && !isChunked(codings.get(0)))) {
+      return notImplemented("The only transfer coding that is supported is one chunked.");
+    }
+    String expect = headers.get("Expect");
+    return expect == null || expect.equalsIgnoreCase("100-continue") ? null : expectationFailed();
   }
 
   /** Every other spelling is read differently by somebody (RFC 9112 §6.1). */
@@ -278,9 +278,9 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
     }
   }
 
-  private void refuse(boolean http10, Response answer) {
+  private void refuse(boolean http10, boolean isHead, Response answer) {
     closing = true;
-    Http1Stream stream = new Http1Stream(this, ctx(), false, http10, false, false);
+    Http1Stream stream = new Http1Stream(this, ctx(), isHead, http10, false, false);
     current = stream;
     stream.respond(answer);
   }
@@ -324,7 +324,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
   // ---- the end of an exchange
 
   boolean isClosing() {
-    return closing || inputShut || server.isDraining();
+    return closing || (inputShut && queue.isEmpty()) || server.isDraining();
   }
 
   /** The response is out. */
@@ -460,7 +460,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
       // Bytes that came while an earlier request was answered could not be read on before.
       long waited = Math.min(now - decoder.midwaySince(), quiet);
       if (waited > options.headTimeout().toNanos()) {
-        refuse(false, requestTimeout());
+        refuse(false, false, requestTimeout());
       }
     } else if (stream == null) {
       if (quiet > options.idleTimeout().toNanos()) {

@@ -7,7 +7,6 @@ import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.ServerChannel;
 import io.netty.channel.epoll.Epoll;
 import io.netty.channel.epoll.EpollDatagramChannel;
-import io.netty.channel.epoll.EpollIoHandler;
 import io.netty.channel.epoll.EpollServerSocketChannel;
 import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.nio.NioIoHandler;
@@ -37,8 +36,7 @@ public enum Transport {
 
   /** Event loops, one thread each. */
   public MultiThreadIoEventLoopGroup group(int threads, String name) {
-    IoHandlerFactory factory =
-        this == EPOLL ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
+    IoHandlerFactory factory = this == EPOLL ? LastingEpoll.factory() : NioIoHandler.newFactory();
     return new MultiThreadIoEventLoopGroup(threads, new DefaultThreadFactory(name, true), factory);
   }
 
