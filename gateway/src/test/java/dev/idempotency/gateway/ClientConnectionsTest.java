@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** How a client's connection is used: pipelined, split, half-closed, kept alive or not. */
 @ParameterizedClass
-@MethodSource("dev.idempotency.gateway.EdgeYaml#transports")
+@MethodSource("dev.idempotency.gateway.testing.Transports#all")
 class ClientConnectionsTest {
 
   private static final String GET = "GET /a HTTP/1.1\r\nHost: gw.test\r\n\r\n";

@@ -28,14 +28,20 @@ final class GatewayProcess implements AutoCloseable {
     this.port = port;
   }
 
-  /** From the text of a configuration file without listen and admin. */
-  static GatewayProcess start(String yaml) {
+  /**
+   * From the text of a configuration file without listen and admin.
+   *
+   * @param jvm options of the JVM, which win over the usual ones
+   */
+  static GatewayProcess start(String yaml, String... jvm) {
     try {
       Path file = Files.createTempFile("gateway", ".yaml");
       Files.writeString(file, "listen: 127.0.0.1:0\nadmin: 127.0.0.1:0\n" + yaml);
       List<String> command = new ArrayList<>();
       command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-      command.addAll(List.of("-XX:+UseSerialGC", "-Xmx128m", "-XX:TieredStopAtLevel=1", "-cp"));
+      command.addAll(List.of("-XX:+UseSerialGC", "-Xmx128m", "-XX:TieredStopAtLevel=1"));
+      command.addAll(List.of(jvm));
+      command.add("-cp");
       command.add(System.getProperty("java.class.path"));
       command.addAll(List.of("dev.idempotency.gateway.Main", "--config", file.toString()));
       Process process =
