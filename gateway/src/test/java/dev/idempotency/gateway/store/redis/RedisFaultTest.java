@@ -171,8 +171,8 @@ class RedisFaultTest {
 
   @Test
   void serverSlowerThanTheDeadlineFailsCommandsButKeepsItsConnection() {
-    RedisIdempotencyStore store = connected(SHORT);
-    proxy.delay(Duration.ofMillis(300));
+    RedisIdempotencyStore store = connected(Duration.ofSeconds(1));
+    proxy.delay(Duration.ofMillis(1_200));
     Reservation reservation = reservation();
     assertUnavailable(store.reserve(reservation), "did not answer");
     Awaitility.await().until(() -> hasRecord(reservation));
