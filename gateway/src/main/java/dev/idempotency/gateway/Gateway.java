@@ -38,9 +38,10 @@ final class Gateway implements AutoCloseable {
 
   private Gateway(Configuration configuration) throws StartupException {
     this.configuration = configuration;
+    // First, because it may refuse, and nothing has been started yet.
+    this.stores = new Stores(configuration.store());
     Transport transport = Transport.best();
     this.group = transport.group(configuration.threads(), "gateway");
-    this.stores = new Stores(configuration.store());
     BodyBudget budget = new BodyBudget(configuration.limits().bodyBudget());
     ExchangeListener heard = ExchangeListener.NONE;
     this.loops = new EventLoops(configuration, group, transport, stores, budget, heard);
@@ -128,16 +129,21 @@ final class Gateway implements AutoCloseable {
     draining = true;
     listener.close().awaitUninterruptibly();
     server.drain();
-    await(configuration.drain(), this::isQuiet);
+    onLoops(Exchanges::hurryDeferredWrites);
+    await(configuration.drain(), () -> isQuiet() && isWritten());
     onLoops(Exchanges::abandon);
     await(SETTLING, this::isQuiet);
-    await(SETTLING, () -> sum(Exchanges::deferredWrites) == 0);
+    await(SETTLING, this::isWritten);
     server.close();
     stop();
   }
 
   private boolean isQuiet() {
     return server.connections() == 0 && sum(Exchanges::underWay) == 0;
+  }
+
+  private boolean isWritten() {
+    return sum(Exchanges::deferredWrites) == 0;
   }
 
   boolean isReady() {
