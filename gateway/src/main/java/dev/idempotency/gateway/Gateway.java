@@ -139,11 +139,21 @@ final class Gateway implements AutoCloseable {
   }
 
   private boolean isQuiet() {
-    return server.connections() == 0 && sum(Exchanges::underWay) == 0;
+    return server.connections() == 0 && underWay() == 0;
+  }
+
+  /** How many exchanges with a key are under way. */
+  int underWay() {
+    return sum(Exchanges::underWay);
   }
 
   private boolean isWritten() {
-    return sum(Exchanges::deferredWrites) == 0;
+    return deferredWrites() == 0;
+  }
+
+  /** How many writes to the store wait to be tried again. */
+  int deferredWrites() {
+    return sum(Exchanges::deferredWrites);
   }
 
   boolean isReady() {
