@@ -118,7 +118,9 @@ final class ArchitectureLaws {
     return known.or(
         describe(
             "primitive",
-            type -> type.getBaseComponentType().isPrimitive() || known.test(type.getBaseComponentType())));
+            type ->
+                type.getBaseComponentType().isPrimitive()
+                    || known.test(type.getBaseComponentType())));
   }
 
   private ArchRule knowsNoSibling(String sibling) {
@@ -182,7 +184,7 @@ final class ArchitectureLaws {
   private static boolean blocks(JavaAccess<?> access) {
     JavaClass owner = access.getTargetOwner();
     String name = access.getName();
-    return owner.getPackageName().startsWith("io.lettuce.core") && blocksInLettuce(owner, name)
+    return (owner.getPackageName().startsWith("io.lettuce.core") && blocksInLettuce(owner, name))
         || BLOCKING.entrySet().stream()
             .anyMatch(
                 entry -> entry.getValue().contains(name) && owner.isAssignableTo(entry.getKey()));

@@ -30,8 +30,8 @@ class ArchitectureTest {
       new ArchitectureLaws(PLANTED_ROOT).all();
 
   static Stream<Arguments> laws() {
-    return new ArchitectureLaws(ROOT).all().entrySet().stream()
-        .map(law -> Arguments.of(law.getKey(), law.getValue()));
+    return new ArchitectureLaws(ROOT)
+        .all().entrySet().stream().map(law -> Arguments.of(law.getKey(), law.getValue()));
   }
 
   @ParameterizedTest(name = "{0}")

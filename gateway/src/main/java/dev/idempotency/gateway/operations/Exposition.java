@@ -11,12 +11,8 @@ import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import org.jspecify.annotations.Nullable;
 
-/**
- * The metrics as text. The registry is made at the first scrape: loading the library costs more
- * time than the rest of the start.
- */
+/** The metrics as text. Making one loads the metrics library, some hundred milliseconds. */
 final class Exposition {
 
   /** Prometheus' own text format. */
@@ -25,34 +21,22 @@ final class Exposition {
   /** What OpenMetrics 1.0 calls itself. */
   static final String OPEN_METRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-  private final GatewayMetrics metrics;
-  private final String version;
-  private @Nullable PrometheusMeterRegistry registry;
+  private final PrometheusMeterRegistry registry =
+      new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
 
   Exposition(GatewayMetrics metrics, String version) {
-    this.metrics = metrics;
-    this.version = version;
+    registry.getPrometheusRegistry().register(new GatewayCollector(metrics, version));
+    bindJvm(registry);
   }
 
   byte[] scrape(boolean openMetrics) {
     ByteArrayOutputStream out = new ByteArrayOutputStream(32 * 1024);
     try {
-      registry().scrape(out, openMetrics ? OPEN_METRICS : TEXT);
+      registry.scrape(out, openMetrics ? OPEN_METRICS : TEXT);
     } catch (IOException e) {
       throw new UncheckedIOException("memory does not fail to be written to", e);
     }
     return out.toByteArray();
-  }
-
-  private synchronized PrometheusMeterRegistry registry() {
-    PrometheusMeterRegistry made = registry;
-    if (made == null) {
-      made = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-      made.getPrometheusRegistry().register(new GatewayCollector(metrics, version));
-      bindJvm(made);
-      registry = made;
-    }
-    return made;
   }
 
   // Never closed: it hears of collections for as long as the process lives.

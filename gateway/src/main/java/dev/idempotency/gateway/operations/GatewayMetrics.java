@@ -23,7 +23,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class GatewayMetrics implements ExchangeListener {
 
-  private final Exposition exposition;
+  private final String version;
+  private @Nullable Exposition exposition;
   private final RouteCounts unrouted = new RouteCounts("");
   private volatile Map<String, RouteCounts> routes = Map.of();
   private final LongAdder opened = new LongAdder();
@@ -41,7 +42,7 @@ public final class GatewayMetrics implements ExchangeListener {
    * @param version the gateway's own, shown as a label
    */
   public GatewayMetrics(String version) {
-    this.exposition = new Exposition(this, version);
+    this.version = version;
   }
 
   /** Shows a route's series from the start. Exchanges of other routes count under "". */
@@ -89,7 +90,17 @@ public final class GatewayMetrics implements ExchangeListener {
    * @param openMetrics whether in the OpenMetrics 1.0 format, else in Prometheus' text format 0.0.4
    */
   public byte[] scrape(boolean openMetrics) {
-    return exposition.scrape(openMetrics);
+    return exposition().scrape(openMetrics);
+  }
+
+  /** Made at the first scrape: the start has no time for it. */
+  private synchronized Exposition exposition() {
+    Exposition made = exposition;
+    if (made == null) {
+      made = new Exposition(this, version);
+      exposition = made;
+    }
+    return made;
   }
 
   Collection<RouteCounts> routes() {

@@ -82,7 +82,8 @@ class AccessLogTest {
     for (int i = 0; i < 2_000; i++) {
       StringBuilder path = new StringBuilder("/");
       for (int n = random.nextInt(20); n > 0; n--) {
-        path.append((char) (random.nextBoolean() ? random.nextInt(0x100) : random.nextInt(0x10000)));
+        path.append(
+            (char) (random.nextBoolean() ? random.nextInt(0x100) : random.nextInt(0x10000)));
       }
       assertThat(json(path.toString()).get("path").textValue())
           .as("seed %d, round %d", seed, i)
@@ -92,7 +93,9 @@ class AccessLogTest {
 
   @Test
   void longPathIsCut() throws JsonProcessingException {
-    assertThat(json("/" + "x".repeat(5_000)).get("path").textValue()).hasSize(1_027).endsWith("x...");
+    assertThat(json("/" + "x".repeat(5_000)).get("path").textValue())
+        .hasSize(1_027)
+        .endsWith("x...");
   }
 
   @ParameterizedTest

@@ -21,7 +21,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -35,7 +34,7 @@ class AdminServerTest {
   private static final Readiness.State READY =
       new Readiness.State(true, true, "memory, \"3\" records", false);
 
-  private final AtomicReference<Readiness.State> readiness = new AtomicReference<>(READY);
+  private volatile Readiness readiness = () -> READY;
   private final GatewayMetrics metrics = new GatewayMetrics("1.2.3");
   private final CapturedLog leaks = new CapturedLog("io.netty.util.ResourceLeakDetector");
   private final HttpClient client =
@@ -51,7 +50,7 @@ class AdminServerTest {
 
   private void start(Transport transport) throws InterruptedException {
     group = transport.group(1, "admin-test");
-    server = new AdminServer(transport, group, metrics, readiness::get);
+    server = new AdminServer(transport, group, metrics, () -> readiness.now());
     InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
     port = ((InetSocketAddress) server.bind(any).sync().channel().localAddress()).getPort();
   }
@@ -120,7 +119,8 @@ class AdminServerTest {
 
   @Test
   void unreadyGatewayAnswers503() throws Exception {
-    readiness.set(new Readiness.State(false, false, "no connection", true));
+    Readiness.State away = new Readiness.State(false, false, "no connection", true);
+    readiness = () -> away;
 
     HttpResponse<String> response = send("GET", "/readyz");
 
@@ -197,7 +197,12 @@ class AdminServerTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"\u0016\u0003\u0001\r\n\r\n", "GET /healthz\r\n\r\n", "GET / HTTP/1.1\r\na b: c\r\n\r\n"})
+  @ValueSource(
+      strings = {
+        "\u0016\u0003\u0001\r\n\r\n",
+        "GET /healthz\r\n\r\n",
+        "GET / HTTP/1.1\r\na b: c\r\n\r\n"
+      })
   void garbageIsABadRequestAndTheConnectionEnds(String garbage) throws IOException {
     assertThat(raw(garbage)).startsWith("HTTP/1.1 400 ").contains("\"error\":\"bad-request\"");
   }
@@ -213,7 +218,12 @@ class AdminServerTest {
     String get = " HTTP/1.1\r\nHost: a\r\n";
     String answers =
         raw(
-            "GET /metrics" + get + "\r\nGET /healthz" + get + "\r\nGET /readyz" + get
+            "GET /metrics"
+                + get
+                + "\r\nGET /healthz"
+                + get
+                + "\r\nGET /readyz"
+                + get
                 + "Connection: close\r\n\r\n");
 
     assertThat(answers).containsSubsequence("gateway_in_flight", "\"alive\"", "\"ready\"");
@@ -247,7 +257,10 @@ class AdminServerTest {
 
   @Test
   void failingEndpointIsA500() throws Exception {
-    readiness.set(null);
+    readiness =
+        () -> {
+          throw new IllegalStateException("planted");
+        };
     try (CapturedLog log = new CapturedLog(AdminHandler.class.getName())) {
       assertThat(send("GET", "/readyz").statusCode()).isEqualTo(500);
       assertThat(log.messages()).containsExactly("/readyz failed");
