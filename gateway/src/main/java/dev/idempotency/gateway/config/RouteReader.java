@@ -3,7 +3,6 @@ package dev.idempotency.gateway.config;
 import dev.idempotency.gateway.config.Configuration.Keying;
 import dev.idempotency.gateway.config.Configuration.ResponseMode;
 import dev.idempotency.gateway.config.Configuration.Route;
-import dev.idempotency.gateway.config.Configuration.Scope;
 import dev.idempotency.gateway.config.Configuration.StoreOutage;
 import dev.idempotency.gateway.idempotency.Outcome;
 import dev.idempotency.gateway.idempotency.UnknownPolicy;
@@ -53,7 +52,7 @@ final class RouteReader {
           upstream(upstreams),
           keying,
           keyHeader(),
-          scope(),
+          route.list("scope", Formats.SCOPE).orElse(DEFAULTS.scope()),
           fingerprint.list("ignore", Formats.POINTER).orElse(DEFAULTS.ignore()),
           fingerprint.list("headers", Formats.HEADER).orElse(DEFAULTS.fingerprintHeaders()),
           retention(lease),
@@ -65,7 +64,10 @@ final class RouteReader {
           limit(request, DEFAULTS.requestLimit()),
           limit(response, DEFAULTS.responseLimit()),
           response.get("mode", MODE, DEFAULTS.responseMode()),
-          response.get("keep-set-cookie", Formats.TRUTH, DEFAULTS.keepSetCookie()));
+          response
+              .list("keep", Formats.HEADER)
+              .<Set<String>>map(LinkedHashSet::new)
+              .orElse(DEFAULTS.keep()));
     }
   }
 
@@ -74,7 +76,7 @@ final class RouteReader {
     return route
         .list("methods", off ? Formats.ANY_METHOD : Formats.KEYED_METHOD)
         .<Set<String>>map(LinkedHashSet::new)
-        .orElse(off ? Set.of() : DEFAULTS.methods());
+        .orElse(off ? Defaults.OFF_METHODS : DEFAULTS.methods());
   }
 
   private String upstream(Set<String> upstreams) {
@@ -97,13 +99,6 @@ final class RouteReader {
       }
       return key.get("header", Formats.HEADER, DEFAULTS.keyHeader());
     }
-  }
-
-  private Scope scope() {
-    return route
-        .list("scope", Formats.SCOPE)
-        .map(headers -> new Scope(headers, true))
-        .orElse(DEFAULTS.scope());
   }
 
   /** A record that dies before its lease would forget an operation that is still running. */

@@ -84,7 +84,9 @@ final class BadFiles {
 
   private static Stream<BadFile> top() {
     String listen = " (expected: HOST:PORT such as 127.0.0.1:8080 or [::1]:8080, port 0 to 65535)";
-    String store = " (expected: memory or a URL such as redis://127.0.0.1:6379)";
+    String store =
+        " (expected: memory, or a URL such as redis://127.0.0.1:6379,"
+            + " rediss://user:password@host:6379/0 or redis-sentinel://host1,host2/0#primary)";
     String secret = " (expected: 16 characters or more, or { env: NAME } or { file: PATH })";
     return Stream.of(
         both(top("listen: localhost"), "listen: localhost" + listen),
@@ -94,6 +96,12 @@ final class BadFiles {
         both(top("admin: [a]"), "admin: a list" + listen),
         both(top("store: redis"), "store: redis" + store),
         both(top("store: http://me:hunter2@redis"), "store: http://***@redis" + store),
+        both(top("store: redis://u:p@q@r"), "store: redis://***@r" + store),
+        both(top("store: redis://my_redis"), "store: redis://my_redis" + store),
+        both(top("store: redis-sentinel://a,b"), "store: redis-sentinel://a,b" + store),
+        both(
+            top("store: { url: memory, timeout: 1s }"),
+            "store.timeout: unknown key (expected: url or max-bytes)"),
         both(top("store: { url: redis }"), "store.url: redis" + store),
         both(top("drain: -1s"), "drain: -1s (expected: a duration such as 25s)"),
         readerOnly(top("drain: 2h"), "drain: 2h (expected: at most 1h)"),
@@ -161,7 +169,7 @@ final class BadFiles {
         " (expected: POST, PUT, PATCH or DELETE; others are never keyed: give them a route that"
             + " says idempotency: off)";
     String header = " (expected: the name of an end-to-end header field such as X-Request-Id)";
-    String pathExpected = " (expected: " + PathPattern.EXPECTED + ")";
+    String pathExpected = " (expected: " + PathSyntax.EXPECTED + ")";
     return Stream.of(
         both(
             "upstreams: { a: { url: \"http://a\" } }\n",

@@ -78,7 +78,7 @@ class CommandTest {
     assertThat(configuration.listen()).isEqualTo(new HostAndPort("::1", 0));
     assertThat(configuration.admin()).isEqualTo(new HostAndPort("b", 2));
     assertThat(configuration.store())
-        .isEqualTo(new Store.Redis("redis://c", Duration.ofMillis(500), "idempotency"));
+        .isEqualTo(new Store.Redis("redis://c", Duration.ofMillis(500), "idem:"));
     assertThat(configuration.routes().get(0).idempotency()).isEqualTo(Keying.REQUIRED);
   }
 
@@ -148,7 +148,8 @@ class CommandTest {
         Arguments.of("--config none --admin x", "--admin: x" + listen),
         Arguments.of(
             "--upstream http://a --store redis//:hunter2@r",
-            "--store: ***@r (expected: memory or a URL such as redis://127.0.0.1:6379)"),
+            "--store: ***@r (expected: memory, or a URL such as redis://127.0.0.1:6379,"
+                + " rediss://user:password@host:6379/0 or redis-sentinel://host1,host2/0#primary)"),
         Arguments.of(
             "--upstream http://a --check=maybe", "--check: maybe (expected: true or false)"),
         Arguments.of(
@@ -251,7 +252,7 @@ class CommandTest {
 
   @Test
   void checkedConfigurationReadsAsTheSameOne() throws IOException {
-    Files.writeString(Path.of(file), ConfigurationReaderTest.FULL.replace("user:pa@ss@", ""));
+    Files.writeString(Path.of(file), ConfigurationReaderTest.FULL.replace("user:pa%40ss@", ""));
     Map<String, String> variables = Map.of("FINGERPRINT_SECRET", "0123456789abcdef");
     Command.Check first = check(variables, file);
 

@@ -99,7 +99,7 @@ class FormatsTest {
         "/a.b/...c"
       })
   void wellFormedPathIsAccepted(String path) {
-    assertThat(PathPattern.parse(path)).contains(path);
+    assertThat(PathSyntax.parse(path)).contains(path);
   }
 
   @ParameterizedTest
@@ -134,7 +134,7 @@ class FormatsTest {
         "/a\\b"
       })
   void malformedPathIsRefused(String path) {
-    assertThat(PathPattern.parse(path)).isEmpty();
+    assertThat(PathSyntax.parse(path)).isEmpty();
   }
 
   @ParameterizedTest

@@ -104,7 +104,7 @@ class SchemaTest {
     // Said of the short form; and of the other kind of store.
     said.remove("store");
     assertThat(said.remove("store.timeout")).isEqualTo("500ms");
-    assertThat(said.remove("store.prefix")).isEqualTo("idempotency");
+    assertThat(said.remove("store.prefix")).isEqualTo("idem:");
 
     assertThat(said).isNotEmpty();
     assertThat(printed).containsAllEntriesOf(said);
