@@ -162,8 +162,12 @@ class FormatsTest {
 
   @ParameterizedTest
   @CsvSource({
-    "redis://a,redis://a", "redis://u:p@a:1/2,redis://***@a:1/2",
-    "redis://u:p@q@a,redis://***@a", "u:p@a,***@a"
+    "redis://a,redis://a",
+    "redis://u:p@a:1/2,redis://***@a:1/2",
+    "redis://u:p@q@a,redis://***@a",
+    "redis://a?password=p@q,redis://***@q",
+    "redis://a?password=p,redis://a?***",
+    "u:p@a,***@a"
   })
   void passwordOfAUrlIsMasked(String url, String masked) {
     assertThat(Secret.maskUrl(url)).isEqualTo(masked);
