@@ -1,0 +1,202 @@
+package dev.idempotency.gateway.demo;
+
+import static java.util.concurrent.TimeUnit.NANOSECONDS;
+
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.handler.codec.http.DefaultHttpResponse;
+import io.netty.handler.codec.http.FullHttpRequest;
+import io.netty.handler.codec.http.FullHttpResponse;
+import io.netty.handler.codec.http.HttpChunkedInput;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaderValues;
+import io.netty.handler.codec.http.HttpHeaders;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpResponse;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http.HttpVersion;
+import io.netty.handler.codec.http.QueryStringDecoder;
+import io.netty.util.concurrent.Future;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Answers the requests of one connection, one after the other: the next is read when the last has
+ * its answer, so that a delayed answer keeps its place.
+ */
+final class OrderHandler extends SimpleChannelInboundHandler<FullHttpRequest> {
+
+  private static final int LISTED_ORDERS = 100;
+  private static final String ORDERS = "/orders";
+  private static final String LEDGER = "/ledger";
+
+  private final Ledger ledger;
+  private final OrderBook orders;
+
+  OrderHandler(Ledger ledger, OrderBook orders) {
+    this.ledger = ledger;
+    this.orders = orders;
+  }
+
+  @Override
+  public void channelActive(ChannelHandlerContext ctx) {
+    ctx.read();
+  }
+
+  @Override
+  protected void channelRead0(ChannelHandlerContext ctx, FullHttpRequest request) {
+    String path = new QueryStringDecoder(request.uri()).path();
+    if (!request.decoderResult().isSuccess()) {
+      answer(ctx, Answers.error(400, "this is no HTTP request"));
+    } else if (path.equals(ORDERS) && request.method().equals(HttpMethod.POST)) {
+      create(ctx, request);
+    } else if (path.equals(LEDGER) && request.method().equals(HttpMethod.DELETE)) {
+      ledger.reset();
+      answer(ctx, Answers.json(204, ""));
+    } else if (request.method().equals(HttpMethod.GET)) {
+      read(ctx, path, request.uri());
+    } else {
+      answer(ctx, Answers.error(404, "nothing is here for this method"));
+    }
+  }
+
+  private void create(ChannelHandlerContext ctx, FullHttpRequest request) {
+    HttpHeaders headers = request.headers();
+    int received = request.content().readableBytes();
+    String key = SentKey.normalised(headers.get("Idempotency-Key"));
+    Behaviour behaviour;
+    try {
+      behaviour = Behaviour.read(request.uri(), headers.get(Behaviour.HEADER));
+    } catch (IllegalArgumentException e) {
+      answer(ctx, Answers.error(400, String.valueOf(e.getMessage())));
+      return;
+    }
+    ledger.attempt(key, SentKey.attempt(headers.get("Idempotency-Attempt")));
+    if (received == 0) {
+      answer(ctx, Answers.error(400, "an order has a body"));
+    } else if (behaviour.delay().isZero()) {
+      finish(ctx, key, received, behaviour);
+    } else {
+      Future<?> work =
+          ctx.executor()
+              .schedule(
+                  () -> finish(ctx, key, received, behaviour),
+                  behaviour.delay().toNanos(),
+                  NANOSECONDS);
+      work.addListener(done -> closeOnFailure(ctx, done));
+    }
+  }
+
+  private void finish(
+      ChannelHandlerContext ctx, @Nullable String key, int received, Behaviour behaviour) {
+    Order order = behaviour.hasEffect() ? orders.create(key, received) : null;
+    if (behaviour.fault().drops()) {
+      close(ctx);
+      return;
+    }
+    FullHttpResponse response =
+        switch (behaviour.fault()) {
+          case FAIL_BEFORE -> unavailable();
+          case FAIL_AFTER -> Answers.error(500, "failed after the effect, as asked");
+          default ->
+              order == null
+                  ? Answers.error(behaviour.status(), "refused, as asked")
+                  : Answers.created(order, behaviour);
+        };
+    String outcome = behaviour.outcome();
+    if (outcome != null) {
+      response.headers().set("Idempotency-Outcome", outcome);
+    }
+    answer(ctx, response);
+  }
+
+  private static FullHttpResponse unavailable() {
+    FullHttpResponse response = Answers.error(503, "failed before the effect, as asked");
+    response.headers().set(HttpHeaderNames.RETRY_AFTER, "1");
+    return response;
+  }
+
+  private void read(ChannelHandlerContext ctx, String path, String target) {
+    if (path.equals(LEDGER)) {
+      List<String> keys =
+          new QueryStringDecoder(target).parameters().getOrDefault("key", List.of());
+      if (keys.isEmpty()) {
+        answerWithLedger(ctx);
+      } else {
+        answer(ctx, Answers.json(200, tally(keys.get(0))));
+      }
+    } else if (path.equals(ORDERS)) {
+      answer(ctx, Answers.json(200, list()));
+    } else {
+      Order order = path.startsWith(ORDERS + '/') ? orders.find(path.substring(8)) : null;
+      answer(
+          ctx,
+          order == null
+              ? Answers.error(404, "no such order")
+              : Answers.json(200, order.toJson() + '\n'));
+    }
+  }
+
+  private String tally(String key) {
+    Tally tally = ledger.of(key);
+    return "{\"key\":"
+        + Json.quote(key)
+        + ",\"effects\":"
+        + tally.effects()
+        + ",\"attempts\":"
+        + tally.attempts()
+        + ",\"attempt_numbers\":"
+        + tally.numbers()
+        + "}\n";
+  }
+
+  private String list() {
+    return orders.latest(LISTED_ORDERS).stream()
+        .map(Order::toJson)
+        .collect(Collectors.joining(",\n", "{\"orders\":[", "]}\n"));
+  }
+
+  private void answerWithLedger(ChannelHandlerContext ctx) {
+    HttpResponse head = new DefaultHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.OK);
+    head.headers()
+        .set(HttpHeaderNames.CONTENT_TYPE, "application/json")
+        .set(HttpHeaderNames.TRANSFER_ENCODING, HttpHeaderValues.CHUNKED);
+    ctx.write(head).addListener(written -> closeOnFailure(ctx, written));
+    goOnAfter(ctx, ctx.writeAndFlush(new HttpChunkedInput(new LedgerText(ledger))));
+  }
+
+  private static void answer(ChannelHandlerContext ctx, FullHttpResponse response) {
+    goOnAfter(ctx, ctx.writeAndFlush(response));
+  }
+
+  private static void goOnAfter(ChannelHandlerContext ctx, ChannelFuture answered) {
+    answered.addListener(
+        written -> {
+          if (written.isSuccess()) {
+            ctx.read();
+          } else {
+            close(ctx);
+          }
+        });
+  }
+
+  private static void closeOnFailure(ChannelHandlerContext ctx, Future<?> future) {
+    if (!future.isSuccess()) {
+      close(ctx);
+    }
+  }
+
+  /** A connection in trouble is closed without an answer: the caller must live with that. */
+  @Override
+  public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+    close(ctx);
+  }
+
+  // Nobody can do anything about a connection that will not close.
+  @SuppressWarnings("FutureReturnValueIgnored")
+  private static void close(ChannelHandlerContext ctx) {
+    ctx.close();
+  }
+}

@@ -1,0 +1,451 @@
+package dev.idempotency.gateway.exchange;
+
+import dev.idempotency.gateway.http.Chunk;
+import dev.idempotency.gateway.http.Headers;
+import dev.idempotency.gateway.http.Response;
+import dev.idempotency.gateway.http.ResponseHead;
+import dev.idempotency.gateway.idempotency.Outcome;
+import dev.idempotency.gateway.idempotency.OutcomePolicy;
+import dev.idempotency.gateway.idempotency.Reservation;
+import dev.idempotency.gateway.idempotency.Settlement;
+import dev.idempotency.gateway.idempotency.StoreUnavailableException;
+import dev.idempotency.gateway.idempotency.StoredOperation;
+import dev.idempotency.gateway.idempotency.StoredResponse;
+import dev.idempotency.gateway.idempotency.Verdict;
+import dev.idempotency.gateway.idempotency.WriteReply;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The attempt that holds a reservation: forwards once, takes the response in, settles the record
+ * and only then answers. The lease is renewed for as long as the response is awaited.
+ */
+final class Attempt implements Upstream.Acquirer, ResponseReceiver {
+
+  private enum Phase {
+    /** Waits for a connection: surely nothing was sent. */
+    CONNECTING,
+    /** Has a connection and makes sure of the lease: surely nothing was sent. */
+    SECURING,
+    /** Bytes may have left; the response is awaited. */
+    FORWARDED,
+    /** The caller was told that the outcome is unknown; a late response is still welcome. */
+    OVERDUE,
+    /** The response is there; the record is being written. */
+    SETTLING,
+    ENDED
+  }
+
+  private static final int MOST_TRIES = 3;
+
+  private final Exchanges exchanges;
+  private final Route route;
+  private final Course course;
+  private final Reservation reservation;
+  private final Lease lease;
+  private final BodyBuffer body;
+  private final Peer peer;
+  private final KeyedExchange keyed;
+  private Phase phase = Phase.CONNECTING;
+  private @Nullable UpstreamConnection connection;
+  private @Nullable Capture capture;
+  private int tries;
+
+  Attempt(
+      Exchanges exchanges,
+      Route route,
+      Course course,
+      Reservation reservation,
+      Lease lease,
+      BodyBuffer body,
+      Peer peer,
+      KeyedExchange keyed) {
+    this.exchanges = exchanges;
+    this.route = route;
+    this.course = course;
+    this.reservation = reservation;
+    this.lease = lease;
+    this.body = body;
+    this.peer = peer;
+    this.keyed = keyed;
+  }
+
+  void start() {
+    exchanges.leases.add(this);
+    connect();
+  }
+
+  private void connect() {
+    phase = Phase.CONNECTING;
+    route.upstream().acquire(this);
+  }
+
+  @Override
+  public void acquired(UpstreamConnection acquired) {
+    if (phase != Phase.CONNECTING) {
+      acquired.giveBack();
+      return;
+    }
+    connection = acquired;
+    phase = Phase.SECURING;
+    secure();
+  }
+
+  @Override
+  public void refused(Upstream.Refusal refusal) {
+    if (phase == Phase.CONNECTING) {
+      boolean closing = refusal == Upstream.Refusal.CLOSED;
+      withdraw(closing ? Result.SHUTTING_DOWN : Result.NOT_SENT, Problems.unreachable(refusal));
+    }
+  }
+
+  /** Sends only on a lease that is surely alive; a process that was stopped may have lost it. */
+  private void secure() {
+    if (lease.isSure(exchanges.scheduler.nanoTime())) {
+      forward();
+    } else if (++tries > MOST_TRIES) {
+      giveConnectionBack();
+      withdraw(Result.STORE_UNAVAILABLE, Problems.storeUnavailable());
+    } else {
+      renew();
+    }
+  }
+
+  private void forward() {
+    UpstreamConnection live = connection;
+    if (live == null) {
+      return;
+    }
+    phase = Phase.FORWARDED;
+    course.sent(reservation.attempt());
+    if (!live.send(
+        ForwardedFields.of(course.head(), peer, reservation.attempt()), body.toByteArray(), this)) {
+      // It died while it waited, and surely nothing was sent.
+      connection = null;
+      if (++tries > MOST_TRIES) {
+        phase = Phase.CONNECTING;
+        refused(Upstream.Refusal.UNREACHABLE);
+      } else {
+        connect();
+      }
+    }
+  }
+
+  /** Called at every beat. */
+  void renewIfDue(long now) {
+    boolean held = phase == Phase.CONNECTING || phase == Phase.FORWARDED || phase == Phase.SETTLING;
+    if (held && lease.isDue(now)) {
+      renew();
+    }
+  }
+
+  private void renew() {
+    lease.asked();
+    long sentAt = exchanges.scheduler.nanoTime();
+    Stages.when(
+        exchanges.store.renew(reservation),
+        reply -> renewed(sentAt, reply),
+        this::renewalFailed,
+        exchanges.listener);
+  }
+
+  private void renewed(long sentAt, WriteReply reply) {
+    lease.renewed(sentAt);
+    if (reply instanceof WriteReply.Fenced fenced && isUnsent()) {
+      giveConnectionBack();
+      fenced(fenced.current());
+    } else if (phase == Phase.SECURING) {
+      secure();
+    }
+    // A request that was sent runs to its end; what its record says then is found when settling.
+  }
+
+  private void renewalFailed(StoreUnavailableException unavailable) {
+    exchanges.listener.renewalFailed();
+    lease.failed(exchanges.scheduler.nanoTime());
+    if (phase == Phase.SECURING) {
+      giveConnectionBack();
+      withdraw(Result.STORE_UNAVAILABLE, Problems.storeUnavailable());
+    }
+  }
+
+  private boolean isUnsent() {
+    return phase == Phase.CONNECTING || phase == Phase.SECURING;
+  }
+
+  // ---- the response
+
+  @Override
+  public void informational(ResponseHead head) {
+    if (phase == Phase.FORWARDED && head.status() != 100 && !isAnswering()) {
+      keyed.client().informational(ResponseFields.endToEnd(head));
+    }
+  }
+
+  @Override
+  public void head(ResponseHead head, long contentLength) {
+    course.received();
+    Outcome outcome = route.outcomes().of(head);
+    boolean saidSo = head.headers().contains(OutcomePolicy.HEADER);
+    capture =
+        new Capture(
+            ResponseFields.endToEnd(head),
+            contentLength,
+            outcome,
+            saidSo,
+            new BodyBuffer(route.responseLimit(), exchanges.budget));
+    if (phase == Phase.FORWARDED && (route.streaming() || contentLength > route.responseLimit())) {
+      capture.begin(keyed.client());
+    }
+  }
+
+  @Override
+  public void chunk(Chunk chunk) {
+    Capture current = capture;
+    if (current == null) {
+      chunk.release();
+      return;
+    }
+    ClientStream client = phase == Phase.FORWARDED ? keyed.client() : ClientStream.GONE;
+    current.take(chunk, client);
+    if (!client.isWritable() && connection != null) {
+      connection.pauseResponse();
+    }
+  }
+
+  @Override
+  public void flush() {
+    if (isAnswering()) {
+      keyed.client().flush();
+    }
+  }
+
+  @Override
+  public void writable() {}
+
+  void clientWritable() {
+    if (connection != null) {
+      connection.resumeResponse();
+    }
+  }
+
+  /** The exchange with the upstream goes on without the client, at full speed. */
+  void clientGone() {
+    clientWritable();
+  }
+
+  private boolean isAnswering() {
+    return capture != null && capture.isBegun();
+  }
+
+  @Override
+  public void end(Headers trailers) {
+    connection = null;
+    Capture whole = capture;
+    if (whole == null) {
+      return;
+    }
+    if (phase == Phase.OVERDUE) {
+      settleLate(whole, trailers);
+      return;
+    }
+    phase = Phase.SETTLING;
+    StoredResponse stored = whole.stored(trailers, route.keptFields());
+    write(whole, stored, () -> deliver(whole, trailers));
+  }
+
+  private void deliver(Capture whole, Headers trailers) {
+    if (whole.isBegun()) {
+      keyed.client().end(trailers);
+      keyed.client().flush();
+      ended(whole.result(), whole.head().status());
+    } else {
+      respond(whole.result(), whole.response(trailers));
+    }
+  }
+
+  /** Writes what became of the attempt, then does the rest unless another attempt holds it. */
+  private void write(Capture whole, @Nullable StoredResponse stored, Runnable then) {
+    course.asked();
+    Stages.when(
+        settled(whole, stored),
+        reply -> {
+          course.replied();
+          if (reply instanceof WriteReply.Fenced fenced) {
+            fenced(fenced.current());
+          } else {
+            then.run();
+          }
+        },
+        unavailable -> {
+          course.replied();
+          // The client gets its answer; the record follows as soon as the store is back.
+          defer(whole, stored);
+          then.run();
+        },
+        exchanges.listener);
+  }
+
+  private void defer(Capture whole, @Nullable StoredResponse stored) {
+    whole.keepMemory();
+    exchanges.deferred.add(store -> settled(whole, stored), whole::releaseMemory);
+  }
+
+  private CompletionStage<WriteReply> settled(Capture whole, @Nullable StoredResponse stored) {
+    return switch (whole.outcome()) {
+      case COMPLETED -> exchanges.store.settle(reservation, completed(whole, stored));
+      case UNKNOWN -> exchanges.store.settle(reservation, new Settlement.Unknown());
+      // What the upstream says of the operation counts for all attempts, a status for this one
+      // only.
+      case RELEASED ->
+          whole.saidSo() ? exchanges.store.release(reservation) : keyed.withdraw(reservation);
+    };
+  }
+
+  private static Settlement completed(Capture whole, @Nullable StoredResponse stored) {
+    return stored == null
+        ? new Settlement.NotKept(whole.head().status())
+        : new Settlement.Completed(stored);
+  }
+
+  // ---- other ends
+
+  @Override
+  public void overdue() {
+    if (phase == Phase.FORWARDED) {
+      course.received();
+      unknown(Problems.sentAndLost(Failure.TIMEOUT), Phase.OVERDUE);
+    }
+  }
+
+  @Override
+  public void failed(Failure failure) {
+    connection = null;
+    course.received();
+    if (phase == Phase.FORWARDED) {
+      unknown(Problems.sentAndLost(failure), Phase.SETTLING);
+    } else if (phase == Phase.OVERDUE) {
+      leave();
+    }
+  }
+
+  /** Writes that the outcome is unknown, then says so. */
+  private void unknown(Response problem, Phase next) {
+    phase = next;
+    Stages.when(
+        exchanges.store.settle(reservation, new Settlement.Unknown()),
+        reply -> {
+          if (reply instanceof WriteReply.Fenced fenced) {
+            fenced(fenced.current());
+          } else {
+            tellUnknown(problem);
+          }
+        },
+        unavailable -> {
+          exchanges.deferred.add(
+              store -> store.settle(reservation, new Settlement.Unknown()), () -> {});
+          tellUnknown(problem);
+        },
+        exchanges.listener);
+  }
+
+  private void tellUnknown(Response problem) {
+    if (isAnswering()) {
+      keyed.client().abort();
+      ended(Result.UNKNOWN, 0);
+    } else {
+      respond(Result.UNKNOWN, problem);
+    }
+  }
+
+  private void settleLate(Capture whole, Headers trailers) {
+    StoredResponse stored = whole.stored(trailers, route.keptFields());
+    phase = Phase.SETTLING;
+    Stages.when(
+        settled(whole, stored),
+        reply -> leave(),
+        unavailable -> {
+          defer(whole, stored);
+          leave();
+        },
+        exchanges.listener);
+  }
+
+  /** Another attempt holds the record: its word counts, never this attempt's own result. */
+  private void fenced(StoredOperation current) {
+    exchanges.listener.fenced();
+    if (isAnswering()) {
+      keyed.client().abort();
+      ended(Result.UNKNOWN, 0);
+      return;
+    }
+    keyed.answer(Verdict.on(current, reservation.fingerprint(), route.unknown()));
+    leaveUnlessOverdue();
+  }
+
+  /** Surely nothing was sent: the reservation goes, then the client is told. */
+  private void withdraw(Result result, Response problem) {
+    phase = Phase.SETTLING;
+    Stages.when(
+        keyed.withdraw(reservation),
+        reply -> respond(result, problem),
+        unavailable -> {
+          keyed.giveUp(reservation);
+          respond(result, problem);
+        },
+        exchanges.listener);
+  }
+
+  private void respond(Result result, Response response) {
+    keyed.answer(result, response);
+    leaveUnlessOverdue();
+  }
+
+  private void ended(Result result, int status) {
+    course.end(result, status);
+    leaveUnlessOverdue();
+  }
+
+  private void leaveUnlessOverdue() {
+    if (phase != Phase.OVERDUE) {
+      leave();
+    }
+  }
+
+  private void leave() {
+    phase = Phase.ENDED;
+    exchanges.leases.remove(this);
+    body.release();
+    if (capture != null) {
+      capture.releaseUnlessKept();
+    }
+  }
+
+  private void giveConnectionBack() {
+    if (connection != null) {
+      connection.giveBack();
+      connection = null;
+    }
+  }
+
+  /** The gateway stops. */
+  void abandon() {
+    if (isUnsent()) {
+      giveConnectionBack();
+      withdraw(Result.SHUTTING_DOWN, Problems.shuttingDown());
+    } else if (phase == Phase.FORWARDED) {
+      cancel();
+      unknown(Problems.stoppedWhileSent(), Phase.SETTLING);
+    } else if (phase == Phase.OVERDUE) {
+      cancel();
+      leave();
+    }
+  }
+
+  private void cancel() {
+    if (connection != null) {
+      connection.cancel();
+      connection = null;
+    }
+  }
+}

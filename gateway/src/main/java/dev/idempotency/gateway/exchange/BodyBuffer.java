@@ -1,0 +1,85 @@
+package dev.idempotency.gateway.exchange;
+
+import dev.idempotency.gateway.http.Chunk;
+import dev.idempotency.gateway.http.Response;
+import java.util.Arrays;
+
+/**
+ * Gathers a body up to a limit, inside the budget of all bodies.
+ *
+ * <p>Memory is taken as the bytes come, not as they are announced.
+ */
+final class BodyBuffer {
+
+  /** What came of adding a chunk. */
+  enum Addition {
+    ADDED,
+    OVER_LIMIT,
+    OVER_BUDGET
+  }
+
+  private static final int SMALLEST = 256;
+
+  private final int limit;
+  private final BodyBudget budget;
+  private byte[] bytes = Response.NO_BODY;
+  private int length;
+  private int taken;
+
+  /**
+   * @param limit bytes, as far as an array can have them
+   */
+  BodyBuffer(long limit, BodyBudget budget) {
+    this.limit = (int) Math.min(limit, Integer.MAX_VALUE - 64);
+    this.budget = budget;
+  }
+
+  /** Adds a copy; the chunk stays the caller's. What was gathered stays after a refusal. */
+  Addition add(Chunk chunk) {
+    int more = chunk.length();
+    if (more > limit - length) {
+      return Addition.OVER_LIMIT;
+    }
+    if (!reserve(length + more)) {
+      return Addition.OVER_BUDGET;
+    }
+    chunk.copyTo(bytes, length);
+    length += more;
+    return Addition.ADDED;
+  }
+
+  private boolean reserve(int wanted) {
+    if (wanted <= bytes.length) {
+      return true;
+    }
+    // The first chunk of a small body is mostly the whole of it.
+    int doubled = (int) Math.min(limit, Math.max(SMALLEST, 2L * bytes.length));
+    int capacity = length == 0 ? wanted : Math.max(wanted, doubled);
+    if (!budget.take(capacity - taken)) {
+      return false;
+    }
+    taken = capacity;
+    bytes = Arrays.copyOf(bytes, capacity);
+    return true;
+  }
+
+  int length() {
+    return length;
+  }
+
+  /** The bytes gathered. The budget stays taken until {@link #release}. */
+  byte[] toByteArray() {
+    if (bytes.length != length) {
+      bytes = Arrays.copyOf(bytes, length);
+    }
+    return bytes;
+  }
+
+  /** Forgets the bytes and gives the budget back. May be called again. */
+  void release() {
+    budget.giveBack(taken);
+    taken = 0;
+    length = 0;
+    bytes = Response.NO_BODY;
+  }
+}

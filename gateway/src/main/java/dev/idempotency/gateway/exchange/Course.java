@@ -1,0 +1,75 @@
+package dev.idempotency.gateway.exchange;
+
+import dev.idempotency.gateway.http.RequestHead;
+import dev.idempotency.gateway.http.Response;
+
+/** The course of one exchange in time, told to the listener once when it ends. */
+final class Course {
+
+  private final Exchanges exchanges;
+  private final RequestHead head;
+  private final long began;
+  private String route = "";
+  private long attempt;
+  private long sentAt;
+  private boolean sent;
+  private long upstreamNanos;
+  private long askedAt;
+  private long storeNanos;
+  private boolean ended;
+
+  Course(Exchanges exchanges, RequestHead head) {
+    this.exchanges = exchanges;
+    this.head = head;
+    this.began = exchanges.scheduler.nanoTime();
+    exchanges.listener.opened();
+  }
+
+  RequestHead head() {
+    return head;
+  }
+
+  void route(String name) {
+    route = name;
+  }
+
+  void asked() {
+    askedAt = exchanges.scheduler.nanoTime();
+  }
+
+  void replied() {
+    storeNanos += exchanges.scheduler.nanoTime() - askedAt;
+  }
+
+  void sent(long number) {
+    attempt = number;
+    sent = true;
+    sentAt = exchanges.scheduler.nanoTime();
+  }
+
+  void received() {
+    if (sent && upstreamNanos == 0) {
+      upstreamNanos = Math.max(1, exchanges.scheduler.nanoTime() - sentAt);
+    }
+  }
+
+  /** Answers a request that goes no further. */
+  Exchange refuse(ClientStream client, Result result, Response response) {
+    client.respond(response);
+    end(result, response.status());
+    return Exchange.ANSWERED;
+  }
+
+  /** Tells how it ended; only the first call counts. */
+  void end(Result result, int status) {
+    if (ended) {
+      return;
+    }
+    ended = true;
+    long whole = exchanges.scheduler.nanoTime() - began;
+    exchanges.listener.closed(
+        head,
+        new ExchangeListener.Summary(
+            route, result, status, attempt, whole, upstreamNanos, storeNanos));
+  }
+}

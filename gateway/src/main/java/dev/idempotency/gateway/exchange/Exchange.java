@@ -1,0 +1,44 @@
+package dev.idempotency.gateway.exchange;
+
+import dev.idempotency.gateway.http.Chunk;
+
+/**
+ * One request on its way to its response, as the server edge drives it.
+ *
+ * <p>Threading: called on the event loop of the exchange only. Failure: no method throws.
+ */
+public interface Exchange {
+
+  /** A piece of the request body; taken over. */
+  void body(Chunk chunk);
+
+  /** The request is complete. Its trailers are not passed on. */
+  void bodyEnd();
+
+  /** Everything that could be read for now has been delivered. */
+  default void flush() {}
+
+  /**
+   * The client can't be answered any more: reset, or closed before its request was whole. A
+   * half-close after a whole request is not this.
+   */
+  void clientGone();
+
+  /** The client takes more of the response again. */
+  default void clientWritable() {}
+
+  /** An exchange that is answered already: what still comes is dropped. */
+  Exchange ANSWERED =
+      new Exchange() {
+        @Override
+        public void body(Chunk chunk) {
+          chunk.release();
+        }
+
+        @Override
+        public void bodyEnd() {}
+
+        @Override
+        public void clientGone() {}
+      };
+}

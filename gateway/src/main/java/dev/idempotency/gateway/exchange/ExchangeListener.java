@@ -1,0 +1,83 @@
+package dev.idempotency.gateway.exchange;
+
+import dev.idempotency.gateway.http.RequestHead;
+
+/**
+ * Hears what exchanges do, for metrics and logs.
+ *
+ * <p>Threading: called on all event loops at once. Failure: no method may throw or block.
+ */
+public interface ExchangeListener {
+
+  /** An exchange began. */
+  void opened();
+
+  /** An exchange ended: its client was answered, or is gone and the upstream has answered. */
+  void closed(RequestHead head, Summary summary);
+
+  /** A write to the store failed and is tried again in the background. */
+  void storeWriteDeferred();
+
+  /** A write that was tried in the background is through, or given up. */
+  void deferredWriteEnded(boolean written);
+
+  /** A renewal of a lease failed or came too late. */
+  void renewalFailed();
+
+  /** An attempt found that another one holds its record. */
+  void fenced();
+
+  /** The store failed; the message is for the log. */
+  void storeFailed(String message);
+
+  /** An exception that nobody expected: a bug. */
+  void bug(Throwable cause);
+
+  /**
+   * The numbers of one exchange.
+   *
+   * @param route the route's name; empty where none took the request
+   * @param result how it ended
+   * @param status what the client was told; 0 where nothing
+   * @param attempt the attempt's number, 0 where nothing was forwarded under a key
+   * @param wholeNanos from the request's head to the end of the answer
+   * @param upstreamNanos from the first byte sent to the response's end; 0 where nothing was sent
+   * @param storeNanos waiting for the store in all; 0 where it was not asked
+   */
+  record Summary(
+      String route,
+      Result result,
+      int status,
+      long attempt,
+      long wholeNanos,
+      long upstreamNanos,
+      long storeNanos) {}
+
+  /** Hears nothing. */
+  ExchangeListener NONE =
+      new ExchangeListener() {
+        @Override
+        public void opened() {}
+
+        @Override
+        public void closed(RequestHead head, Summary summary) {}
+
+        @Override
+        public void storeWriteDeferred() {}
+
+        @Override
+        public void deferredWriteEnded(boolean written) {}
+
+        @Override
+        public void renewalFailed() {}
+
+        @Override
+        public void fenced() {}
+
+        @Override
+        public void storeFailed(String message) {}
+
+        @Override
+        public void bug(Throwable cause) {}
+      };
+}

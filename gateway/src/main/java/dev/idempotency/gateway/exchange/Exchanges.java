@@ -1,0 +1,191 @@
+package dev.idempotency.gateway.exchange;
+
+import dev.idempotency.gateway.http.Headers;
+import dev.idempotency.gateway.http.ProblemDetails;
+import dev.idempotency.gateway.http.RequestHead;
+import dev.idempotency.gateway.http.Response;
+import dev.idempotency.gateway.idempotency.IdempotencyKey;
+import dev.idempotency.gateway.idempotency.IdempotencyStore;
+import dev.idempotency.gateway.idempotency.OperationId;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The exchanges of one event loop: judges the head of each request and opens the story that it
+ * takes.
+ *
+ * <p>Threading: everything happens on that event loop.
+ */
+public final class Exchanges {
+
+  private static final int MOST_DEFERRED = 10_000;
+  private static final int MOST_WAITERS = 1_000;
+  private static final Set<String> PAGE_METHODS = Set.of("GET", "HEAD");
+
+  private final List<Route> routes;
+  private final Response page;
+  private final Set<KeyedExchange> undecided = new HashSet<>();
+  final IdempotencyStore store;
+  final Scheduler scheduler;
+  final BodyBudget budget;
+  final ExchangeListener listener;
+  final Leases leases;
+  final DeferredWrites deferred;
+  private int waiters;
+  private boolean stopping;
+
+  /**
+   * @param routes tried in this order
+   * @param page what is answered at {@link ProblemDetails#PAGE}
+   */
+  public Exchanges(
+      List<Route> routes,
+      Response page,
+      IdempotencyStore store,
+      Scheduler scheduler,
+      BodyBudget budget,
+      ExchangeListener listener) {
+    this.routes = List.copyOf(routes);
+    this.page = page;
+    this.store = store;
+    this.scheduler = scheduler;
+    this.budget = budget;
+    this.listener = listener;
+    this.leases = new Leases(scheduler, listener);
+    this.deferred = new DeferredWrites(store, scheduler, listener, MOST_DEFERRED);
+  }
+
+  /**
+   * Opens the exchange of a request whose head is there.
+   *
+   * @param contentLength the body's bytes, -1 where they are not announced, 0 without a body
+   */
+  public Exchange open(RequestHead head, long contentLength, Peer peer, ClientStream client) {
+    Course course = new Course(this, head);
+    if (stopping) {
+      return course.refuse(client, Result.SHUTTING_DOWN, Problems.shuttingDown());
+    }
+    if (head.path().equals(ProblemDetails.PAGE) && PAGE_METHODS.contains(head.method())) {
+      return course.refuse(client, Result.PASSED, page(head));
+    }
+    Route route = routeOf(head);
+    if (route == null) {
+      return course.refuse(client, Result.NO_ROUTE, Problems.noRoute());
+    }
+    course.route(route.name());
+    if (route.keying() == Route.Keying.OFF || !route.methods().contains(head.method())) {
+      return PassThroughExchange.open(route, course, contentLength, peer, client);
+    }
+    return guard(head, contentLength, peer, client, course, route);
+  }
+
+  private Response page(RequestHead head) {
+    byte[] body = head.method().equals("HEAD") ? Response.NO_BODY : page.body();
+    return Response.of(page.status(), page.head().headers().copy(), body);
+  }
+
+  /** The first route that keys the request, else the first that has its path. */
+  private @Nullable Route routeOf(RequestHead head) {
+    Route byPath = null;
+    for (Route route : routes) {
+      if (route.path().matches(head.path())) {
+        if (route.takes(head.method())) {
+          return route;
+        }
+        byPath = byPath == null ? route : byPath;
+      }
+    }
+    return byPath;
+  }
+
+  private Exchange guard(
+      RequestHead head,
+      long contentLength,
+      Peer peer,
+      ClientStream client,
+      Course course,
+      Route route) {
+    IdempotencyKey.Reading reading = IdempotencyKey.read(head.headers().all(route.keyHeader()));
+    if (reading instanceof IdempotencyKey.Reading.Malformed malformed) {
+      Response problem = Problems.keyInvalid(route.keyHeader(), malformed.reason());
+      return course.refuse(client, Result.KEY_INVALID, problem);
+    }
+    if (!(reading instanceof IdempotencyKey.Reading.Present present)) {
+      return route.keying() == Route.Keying.OPTIONAL
+          ? PassThroughExchange.open(route, course, contentLength, peer, client)
+          : course.refuse(client, Result.KEY_MISSING, Problems.keyMissing(route.keyHeader()));
+    }
+    List<@Nullable String> identity = new ArrayList<>(2);
+    Response refusal = identify(head.headers(), route, identity);
+    if (refusal != null) {
+      Result result = refusal.status() == 401 ? Result.IDENTITY_MISSING : Result.BAD_REQUEST;
+      return course.refuse(client, result, refusal);
+    }
+    if (contentLength > route.requestLimit()) {
+      Response problem = Problems.bodyTooLarge(route.requestLimit());
+      return course.refuse(client, Result.TOO_LARGE, problem);
+    }
+    OperationId id = OperationId.of(route.name(), identity, present.key());
+    KeyedExchange keyed = new KeyedExchange(this, route, course, id, peer, client);
+    undecided.add(keyed);
+    client.wantBody();
+    return keyed;
+  }
+
+  /** Gathers the parts of the caller's identity; gives the refusal where one is missing. */
+  private static @Nullable Response identify(
+      Headers headers, Route route, List<@Nullable String> identity) {
+    for (String name : route.scope().isEmpty() ? List.of("Authorization") : route.scope()) {
+      List<String> values = headers.all(name);
+      if (values.size() > 1) {
+        return Problems.badRequest("The header " + name + " is sent " + values.size() + " times.");
+      }
+      String value = values.isEmpty() ? null : values.get(0);
+      if (!route.scope().isEmpty() && (value == null || value.isBlank())) {
+        return Problems.identityMissing(name);
+      }
+      identity.add(value);
+    }
+    return null;
+  }
+
+  void decided(KeyedExchange exchange) {
+    undecided.remove(exchange);
+  }
+
+  /** Takes a place to wait in; false where none is left. */
+  boolean takeWaiter() {
+    if (waiters >= MOST_WAITERS) {
+      return false;
+    }
+    waiters++;
+    return true;
+  }
+
+  void giveWaiterBack() {
+    waiters--;
+  }
+
+  /** How many writes to the store wait to be tried again. */
+  public int deferredWrites() {
+    return deferred.size();
+  }
+
+  /** How many exchanges with a key are under way. */
+  public int underWay() {
+    return undecided.size() + leases.underWay().size();
+  }
+
+  /**
+   * Ends what is still under way: what surely was not sent is released and answered 503, what was
+   * sent is marked unknown at once. Afterwards every new request is refused.
+   */
+  public void abandon() {
+    stopping = true;
+    List.copyOf(undecided).forEach(KeyedExchange::abandon);
+    leases.underWay().forEach(Attempt::abandon);
+  }
+}

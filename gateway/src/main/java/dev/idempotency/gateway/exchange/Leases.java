@@ -1,0 +1,59 @@
+package dev.idempotency.gateway.exchange;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * All attempts of one event loop that are under way, and the beat that renews their leases. One
+ * beat for all costs less than a timer for each: most attempts are over before their first renewal.
+ */
+final class Leases {
+
+  /** A tenth of the shortest lease that a route may have. */
+  private static final Duration BEAT = Duration.ofMillis(20);
+
+  private final Scheduler scheduler;
+  private final ExchangeListener listener;
+  private final Set<Attempt> attempts = new LinkedHashSet<>();
+  private boolean beating;
+
+  Leases(Scheduler scheduler, ExchangeListener listener) {
+    this.scheduler = scheduler;
+    this.listener = listener;
+  }
+
+  void add(Attempt attempt) {
+    attempts.add(attempt);
+    if (!beating) {
+      beating = true;
+      scheduler.schedule(this::beat, BEAT);
+    }
+  }
+
+  void remove(Attempt attempt) {
+    attempts.remove(attempt);
+  }
+
+  /** A copy: what is done with them may end them. */
+  List<Attempt> underWay() {
+    return new ArrayList<>(attempts);
+  }
+
+  private void beat() {
+    long now = scheduler.nanoTime();
+    for (Attempt attempt : attempts.isEmpty() ? List.<Attempt>of() : underWay()) {
+      try {
+        attempt.renewIfDue(now);
+      } catch (RuntimeException e) {
+        listener.bug(e);
+      }
+    }
+    beating = !attempts.isEmpty();
+    if (beating) {
+      scheduler.schedule(this::beat, BEAT);
+    }
+  }
+}

@@ -1,0 +1,213 @@
+package dev.idempotency.gateway.exchange;
+
+import dev.idempotency.gateway.http.Chunk;
+import dev.idempotency.gateway.http.Headers;
+import dev.idempotency.gateway.http.Response;
+import dev.idempotency.gateway.http.ResponseHead;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A request without a key: bytes stream both ways under back-pressure, nothing is held and the
+ * store is not asked. If the client goes, the exchange with the upstream is given up.
+ */
+final class PassThroughExchange implements Exchange, Upstream.Acquirer, ResponseReceiver {
+
+  private static final int MOST_TRIES = 3;
+
+  private final Route route;
+  private final Course course;
+  private final long contentLength;
+  private final Peer peer;
+  private final byte @Nullable [] wholeBody;
+  private ClientStream client;
+  private @Nullable UpstreamConnection connection;
+  private boolean begun;
+  private boolean ended;
+  private int status;
+  private int tries;
+
+  private PassThroughExchange(
+      Route route,
+      Course course,
+      long contentLength,
+      byte @Nullable [] wholeBody,
+      Peer peer,
+      ClientStream client) {
+    this.route = route;
+    this.course = course;
+    this.contentLength = contentLength;
+    this.wholeBody = wholeBody;
+    this.peer = peer;
+    this.client = client;
+  }
+
+  /** Streams a request through. */
+  static Exchange open(
+      Route route, Course course, long contentLength, Peer peer, ClientStream client) {
+    PassThroughExchange exchange =
+        new PassThroughExchange(route, course, contentLength, null, peer, client);
+    route.upstream().acquire(exchange);
+    return exchange;
+  }
+
+  /** Forwards a request with a key that the store can't protect; the response says so. */
+  static Exchange bypass(Route route, Course course, byte[] body, Peer peer, ClientStream client) {
+    PassThroughExchange exchange =
+        new PassThroughExchange(route, course, body.length, body, peer, client);
+    route.upstream().acquire(exchange);
+    return exchange;
+  }
+
+  @Override
+  public void acquired(UpstreamConnection acquired) {
+    if (ended) {
+      acquired.giveBack();
+      return;
+    }
+    connection = acquired;
+    course.sent(0);
+    if (!send(acquired)) {
+      connection = null;
+      if (++tries > MOST_TRIES) {
+        refused(Upstream.Refusal.UNREACHABLE);
+      } else {
+        route.upstream().acquire(this);
+      }
+    } else if (wholeBody == null) {
+      client.wantBody();
+      acquired.flush();
+    }
+  }
+
+  private boolean send(UpstreamConnection acquired) {
+    var head = ForwardedFields.of(course.head(), peer, 0);
+    return wholeBody == null
+        ? acquired.begin(head, contentLength, this)
+        : acquired.send(head, wholeBody, this);
+  }
+
+  @Override
+  public void refused(Upstream.Refusal refusal) {
+    if (!ended) {
+      Response problem = Problems.unreachable(refusal);
+      client.respond(problem);
+      finish(Result.NOT_SENT, problem.status());
+    }
+  }
+
+  @Override
+  public void body(Chunk chunk) {
+    UpstreamConnection live = connection;
+    if (live == null) {
+      chunk.release();
+      return;
+    }
+    live.write(chunk);
+    if (!live.isWritable()) {
+      client.pauseBody();
+    }
+  }
+
+  @Override
+  public void bodyEnd() {
+    if (connection != null && wholeBody == null) {
+      connection.end();
+    }
+  }
+
+  @Override
+  public void flush() {
+    // Both edges call this when their burst of reading ends; each flushes the other side.
+    if (connection != null) {
+      connection.flush();
+    }
+    if (begun) {
+      client.flush();
+    }
+  }
+
+  @Override
+  public void writable() {
+    client.resumeBody();
+  }
+
+  @Override
+  public void clientGone() {
+    client = ClientStream.GONE;
+    if (connection != null) {
+      connection.cancel();
+      connection = null;
+    }
+    finish(Result.CLIENT_GONE, status);
+  }
+
+  @Override
+  public void clientWritable() {
+    if (connection != null) {
+      connection.resumeResponse();
+    }
+  }
+
+  @Override
+  public void informational(ResponseHead head) {
+    if (head.status() != 100) {
+      client.informational(ResponseFields.endToEnd(head));
+    }
+  }
+
+  @Override
+  public void head(ResponseHead head, long length) {
+    ResponseHead sent = ResponseFields.endToEnd(head);
+    if (wholeBody != null) {
+      sent.headers().add(ResponseFields.BYPASSED, "true");
+    }
+    begun = true;
+    status = head.status();
+    client.begin(sent, length);
+  }
+
+  @Override
+  public void chunk(Chunk chunk) {
+    client.write(chunk);
+    if (!client.isWritable() && connection != null) {
+      connection.pauseResponse();
+    }
+  }
+
+  @Override
+  public void end(Headers trailers) {
+    connection = null;
+    course.received();
+    client.end(trailers);
+    client.flush();
+    finish(wholeBody == null ? Result.PASSED : Result.BYPASSED, status);
+  }
+
+  @Override
+  public void overdue() {
+    if (connection != null) {
+      connection.cancel();
+      connection = null;
+    }
+    failed(Failure.TIMEOUT);
+  }
+
+  @Override
+  public void failed(Failure failure) {
+    connection = null;
+    course.received();
+    if (begun) {
+      client.abort();
+    } else {
+      Response problem = Problems.sentAndLost(failure);
+      client.respond(problem);
+      status = problem.status();
+    }
+    finish(Result.UPSTREAM_FAILED, status);
+  }
+
+  private void finish(Result result, int toldStatus) {
+    ended = true;
+    course.end(result, toldStatus);
+  }
+}

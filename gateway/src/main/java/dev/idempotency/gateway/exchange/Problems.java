@@ -1,0 +1,159 @@
+package dev.idempotency.gateway.exchange;
+
+import dev.idempotency.gateway.http.ProblemDetails;
+import dev.idempotency.gateway.http.Response;
+import java.time.Duration;
+
+/** The gateway's own errors, as contract and README name them. */
+public final class Problems {
+
+  private static final String RIGHT_KEY =
+      "A right one has 1 to 255 visible ASCII characters, is new for each operation and the same for"
+          + " each retry of it, such as a UUID: ";
+  private static final String EXAMPLE = ": \"8e03978e-40d5-43dd-bc93-6894a57f9324\"";
+
+  private Problems() {}
+
+  static Response keyMissing(String header) {
+    return problem(
+        "key-missing",
+        400,
+        "An idempotency key is required",
+        "The header " + header + " is missing. " + RIGHT_KEY + header + EXAMPLE);
+  }
+
+  static Response keyInvalid(String header, String reason) {
+    return problem(
+        "key-invalid",
+        400,
+        "The idempotency key is malformed",
+        "The header " + header + " is not a key: " + reason + ". " + RIGHT_KEY + header + EXAMPLE);
+  }
+
+  /** 400: not a request that can be judged. */
+  public static Response badRequest(String detail) {
+    return problem("bad-request", 400, "The request is malformed", detail);
+  }
+
+  static Response identityMissing(String header) {
+    return problem(
+        "identity-missing",
+        401,
+        "The caller's identity is missing",
+        "A key on this route belongs to whom the header " + header + " names; it is missing.");
+  }
+
+  static Response noRoute() {
+    return problem(
+        "no-route", 404, "No route takes this request", "No route is configured for this path.");
+  }
+
+  static Response inFlight(Duration leaseLeft) {
+    return new ProblemDetails(
+            "request-in-flight",
+            409,
+            "The operation is in flight",
+            "Another request with this key is being processed. Retry with the same key.")
+        .toResponse(seconds(leaseLeft));
+  }
+
+  static Response outcomeUnknown() {
+    return problem(
+        "outcome-unknown",
+        409,
+        "The operation's outcome is unknown",
+        "An earlier request with this key was sent on and its outcome is not known. It will not be"
+            + " executed again under this key: look up what became of it.");
+  }
+
+  static Response responseNotKept(int status) {
+    return problem(
+        "response-not-kept",
+        409,
+        "The operation is done, its response was not kept",
+        "An earlier request with this key was answered with status "
+            + status
+            + "; the response was too large to keep.");
+  }
+
+  static Response keyReused() {
+    return problem(
+        "key-reused",
+        422,
+        "The idempotency key is used for another request",
+        "This key belongs to a request with another method, path, query, media type or body. Use a"
+            + " new key for a new operation.");
+  }
+
+  /** 413. */
+  static Response bodyTooLarge(long limit) {
+    return problem(
+        "body-too-large",
+        413,
+        "The body is too large",
+        "A request with a key may have at most " + limit + " bytes of body here.");
+  }
+
+  static Response unreachable(Upstream.Refusal refusal) {
+    boolean ours =
+        refusal == Upstream.Refusal.QUEUE_FULL || refusal == Upstream.Refusal.QUEUE_TIMEOUT;
+    if (refusal == Upstream.Refusal.CLOSED) {
+      return shuttingDown();
+    }
+    return new ProblemDetails(
+            ours ? "overloaded" : "upstream-unreachable",
+            ours ? 503 : 502,
+            ours ? "The gateway is overloaded" : "The upstream can't be reached",
+            "Nothing was sent: " + refusal.text() + ". Retry with the same key.")
+        .toResponse(1);
+  }
+
+  static Response sentAndLost(ResponseReceiver.Failure failure) {
+    return problem(
+        "outcome-unknown",
+        failure == ResponseReceiver.Failure.TIMEOUT ? 504 : 502,
+        "The operation's outcome is unknown",
+        "The request was sent, but " + failure.text() + ".");
+  }
+
+  static Response storeUnavailable() {
+    return new ProblemDetails(
+            "store-unavailable",
+            503,
+            "The store of keys can't be reached",
+            "Nothing was sent. Retry with the same key.")
+        .toResponse(1);
+  }
+
+  /** 503: no place is left. */
+  public static Response overloaded(String detail) {
+    return new ProblemDetails("overloaded", 503, "The gateway is overloaded", detail).toResponse(1);
+  }
+
+  /** 503: the gateway is stopping and surely sent nothing. */
+  static Response shuttingDown() {
+    return new ProblemDetails(
+            "shutting-down",
+            503,
+            "The gateway is shutting down",
+            "Nothing was sent. Retry with the same key.")
+        .toResponse(1);
+  }
+
+  static Response stoppedWhileSent() {
+    return problem(
+        "outcome-unknown",
+        502,
+        "The operation's outcome is unknown",
+        "The request was sent, but the gateway stopped before the response came.");
+  }
+
+  private static Response problem(String type, int status, String title, String detail) {
+    return new ProblemDetails(type, status, title, detail).toResponse();
+  }
+
+  /** Whole seconds, rounded up, at least one (RFC 9110 §10.2.3). */
+  private static long seconds(Duration duration) {
+    return Math.max(1, (duration.toMillis() + 999) / 1000);
+  }
+}

@@ -1,0 +1,111 @@
+package dev.idempotency.gateway.exchange;
+
+import dev.idempotency.gateway.http.Headers;
+import dev.idempotency.gateway.http.HopByHop;
+import dev.idempotency.gateway.http.Response;
+import dev.idempotency.gateway.http.ResponseHead;
+import dev.idempotency.gateway.idempotency.OutcomePolicy;
+import dev.idempotency.gateway.idempotency.StoredResponse;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+
+/**
+ * What of an upstream's response fields the first caller gets, what is kept, what a replay shows.
+ */
+final class ResponseFields {
+
+  static final String REPLAYED = "Idempotent-Replayed";
+  static final String BYPASSED = "Idempotency-Bypassed";
+
+  /** Belong to the first exchange: credentials, challenges, quotas and traces (RFC 9110 §11.6). */
+  private static final Set<String> NOT_KEPT =
+      Set.of(
+          "set-cookie",
+          "set-cookie2",
+          "www-authenticate",
+          "authentication-info",
+          "age",
+          "alt-svc",
+          "server-timing",
+          "ratelimit",
+          "ratelimit-policy",
+          "ratelimit-limit",
+          "ratelimit-remaining",
+          "ratelimit-reset",
+          "x-ratelimit-limit",
+          "x-ratelimit-remaining",
+          "x-ratelimit-reset",
+          "x-ratelimit-used",
+          "x-rate-limit-limit",
+          "x-rate-limit-remaining",
+          "x-rate-limit-reset",
+          "x-request-id",
+          "x-correlation-id",
+          "x-trace-id",
+          "x-amzn-trace-id",
+          "x-cloud-trace-context",
+          "traceparent",
+          "tracestate",
+          "traceresponse",
+          "request-id");
+
+  private ResponseFields() {}
+
+  /**
+   * The head that the first caller gets: without hop-by-hop, framing and the gateway's own fields.
+   */
+  static ResponseHead endToEnd(ResponseHead head) {
+    Headers received = head.headers();
+    List<String> nominated = received.all("connection");
+    Headers kept = new Headers();
+    for (int i = 0; i < received.size(); i++) {
+      String name = received.name(i);
+      if (!HopByHop.isHopByHop(name)
+          && !isGatewaysOwn(name)
+          && (nominated.isEmpty() || !HopByHop.isNominated(nominated, name))) {
+        kept.add(name, received.value(i));
+      }
+    }
+    return new ResponseHead(head.status(), kept);
+  }
+
+  private static boolean isGatewaysOwn(String name) {
+    return switch (name.length()) {
+      case 14 -> name.equalsIgnoreCase("Content-Length");
+      case 19 -> name.equalsIgnoreCase(REPLAYED) || name.equalsIgnoreCase(OutcomePolicy.HEADER);
+      case 20 -> name.equalsIgnoreCase(BYPASSED);
+      default -> false;
+    };
+  }
+
+  /** The copy to store, from a head that went through {@link #endToEnd}. */
+  static StoredResponse stored(
+      ResponseHead head, byte[] body, Headers trailers, Set<String> keptFields) {
+    Headers kept = new Headers();
+    head.headers()
+        .forEach(
+            (name, value) -> {
+              String lower = name.toLowerCase(Locale.ROOT);
+              if (!NOT_KEPT.contains(lower) || keptFields.contains(lower)) {
+                kept.add(name, value);
+              }
+            });
+    return new StoredResponse(head.status(), kept, body, trailers);
+  }
+
+  /**
+   * The replay for a request. Permissions made for one origin are not shown to another (Fetch
+   * standard, CORS protocol).
+   */
+  static Response replay(StoredResponse stored, Headers request) {
+    Response response = stored.toResponse();
+    Headers headers = response.head().headers();
+    String allowed = headers.get("Access-Control-Allow-Origin");
+    if (allowed != null && !allowed.equals("*") && !allowed.equals(request.get("Origin"))) {
+      headers.removeIf((name, value) -> name.regionMatches(true, 0, "Access-Control-", 0, 15));
+    }
+    headers.add(REPLAYED, "true");
+    return response;
+  }
+}

@@ -1,0 +1,60 @@
+package dev.idempotency.gateway.exchange;
+
+import java.util.Locale;
+
+/** How an exchange ended, for metrics and logs. The names are stable. */
+public enum Result {
+  /** Not keyed, passed through. */
+  PASSED,
+  /** Forwarded, its response kept. */
+  COMPLETED,
+  /** Forwarded, its response given to the client and not kept. */
+  NOT_KEPT,
+  /** Forwarded, and the upstream said that nothing happened. */
+  RELEASED,
+  /** Forwarded, and what came of it is not known. */
+  UNKNOWN,
+  /** Answered from the record. */
+  REPLAYED,
+  /** 409: the operation is in flight. */
+  IN_FLIGHT,
+  /** 409: the operation's outcome is unknown. */
+  HELD,
+  /** 409: the operation's response was not kept. */
+  GONE,
+  /** 422: the key belongs to another request. */
+  KEY_REUSED,
+  /** 400: there is no key. */
+  KEY_MISSING,
+  /** 400: the key is malformed. */
+  KEY_INVALID,
+  /** 400: the request is malformed. */
+  BAD_REQUEST,
+  /** 401: the identity that the scope needs is missing. */
+  IDENTITY_MISSING,
+  /** 404: no route takes the request. */
+  NO_ROUTE,
+  /** 413: the body is too large. */
+  TOO_LARGE,
+  /** 503: the store did not answer. */
+  STORE_UNAVAILABLE,
+  /** Forwarded without protection, because the store did not answer and the route says so. */
+  BYPASSED,
+  /** 502, 503: surely not sent. */
+  NOT_SENT,
+  /** 503: no memory or no place is left. */
+  OVERLOADED,
+  /** 503: the gateway is stopping. */
+  SHUTTING_DOWN,
+  /** 502, 504: passed through and failed. */
+  UPSTREAM_FAILED,
+  /** The client went before its request was whole, or before a passed response was. */
+  CLIENT_GONE;
+
+  private final String label = name().toLowerCase(Locale.ROOT);
+
+  /** The value of the metrics label. */
+  public String label() {
+    return label;
+  }
+}

@@ -1,0 +1,67 @@
+package dev.idempotency.gateway.exchange;
+
+import dev.idempotency.gateway.idempotency.Fingerprinter;
+import dev.idempotency.gateway.idempotency.OutcomePolicy;
+import dev.idempotency.gateway.idempotency.UnknownPolicy;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * How the requests of one kind are treated.
+ *
+ * @param name the operation's name, part of the scope
+ * @param methods the methods that are keyed here; others pass through
+ * @param path the paths
+ * @param upstream where the requests go, on this event loop
+ * @param keying whether a key is demanded
+ * @param keyHeader the field that carries the key
+ * @param scope names of the fields that tell whose key it is; each must be there. Empty: {@code
+ *     Authorization} where there is one, else the route alone
+ * @param fingerprinter makes the fingerprints
+ * @param retention how long a record lives
+ * @param lease how long a reservation is believed to have a living owner
+ * @param patience how long a duplicate waits for an operation in flight; zero: not at all
+ * @param unknown what becomes of duplicates where the outcome is unknown
+ * @param bypass whether to forward without protection while the store is away
+ * @param outcomes what a response means
+ * @param requestLimit most bytes of a keyed request's body
+ * @param responseLimit most bytes of a response that are kept
+ * @param streaming whether the client gets the response as it comes
+ * @param keptFields names of header fields that are kept although the deny list has them
+ */
+public record Route(
+    String name,
+    Set<String> methods,
+    PathPattern path,
+    Upstream upstream,
+    Keying keying,
+    String keyHeader,
+    List<String> scope,
+    Fingerprinter fingerprinter,
+    Duration retention,
+    Duration lease,
+    Duration patience,
+    UnknownPolicy unknown,
+    boolean bypass,
+    OutcomePolicy outcomes,
+    long requestLimit,
+    long responseLimit,
+    boolean streaming,
+    Set<String> keptFields) {
+
+  /** Whether a route's requests carry a key. */
+  public enum Keying {
+    /** Requests without a key are refused. */
+    REQUIRED,
+    /** Requests without a key pass through. */
+    OPTIONAL,
+    /** A key is not looked at. */
+    OFF
+  }
+
+  /** Whether the method is meant; a route without keys may leave its methods open. */
+  boolean takes(String method) {
+    return methods.contains(method) || (keying == Keying.OFF && methods.isEmpty());
+  }
+}

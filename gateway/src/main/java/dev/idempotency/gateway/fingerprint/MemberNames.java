@@ -1,0 +1,266 @@
+package dev.idempotency.gateway.fingerprint;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The names of the members of all objects that are open, and their order by UTF-16 code units (RFC
+ * 8785 §3.2.3).
+ *
+ * <p>Names are compared as UTF-8. That agrees with UTF-16 but for the lead bytes of supplementary
+ * characters, which sort before U+E000 there; {@link #rank} moves them. The first eight bytes of a
+ * name are kept as a number, which settles nearly every comparison. Nothing is hashed, so nobody
+ * can choose names that collide; sorting brings equal names together.
+ */
+final class MemberNames {
+
+  private static final int PREFIX = Long.BYTES;
+  private static final int RUN = 8;
+  private static final long HIGH_BITS = 0x8080808080808080L;
+
+  private final CanonicalText text;
+
+  /** Names whose canonical spelling has an escape, as they are without it. */
+  private final CanonicalText unescaped = new CanonicalText();
+
+  private int size;
+  private long[] prefixes = new long[32];
+
+  /** Where names begin: in the text, or in the unescaped ones as the complement. */
+  private int[] starts = new int[32];
+
+  private int[] lengths = new int[32];
+  private int[] order = new int[32];
+  private int[] spare = new int[32];
+
+  /** Comparisons made and bytes compared since {@link #clear}, for tests of linear work. */
+  private long work;
+
+  MemberNames(CanonicalText text) {
+    this.text = text;
+  }
+
+  int size() {
+    return size;
+  }
+
+  long work() {
+    return work;
+  }
+
+  /** Adds the name that was written to the text between these positions, without its quotes. */
+  void add(int from, int to) {
+    if (size == starts.length) {
+      prefixes = Arrays.copyOf(prefixes, size * 2);
+      starts = Arrays.copyOf(starts, size * 2);
+      lengths = Arrays.copyOf(lengths, size * 2);
+    }
+    if (hasEscape(text.bytes, from, to)) {
+      int start = unescaped.length;
+      unescape(from, to);
+      set(~start, unescaped.length - start);
+    } else {
+      set(from, to - from);
+    }
+  }
+
+  private void set(int start, int length) {
+    starts[size] = start;
+    lengths[size] = length;
+    prefixes[size] = prefix(bytes(size), offset(size), length);
+    size++;
+  }
+
+  /** Keeps the last name although its place in the text will be overwritten. */
+  void keepLast() {
+    int name = size - 1;
+    if (starts[name] >= 0) {
+      unescaped.reserve(lengths[name]);
+      int start = unescaped.length;
+      unescaped.put(text.bytes, starts[name], starts[name] + lengths[name]);
+      starts[name] = ~start;
+    }
+  }
+
+  /** Forgets the names from {@code base} on. */
+  void truncate(int base) {
+    size = base;
+  }
+
+  byte[] bytes(int name) {
+    return starts[name] < 0 ? unescaped.bytes : text.bytes;
+  }
+
+  int offset(int name) {
+    return starts[name] < 0 ? ~starts[name] : starts[name];
+  }
+
+  int length(int name) {
+    return lengths[name];
+  }
+
+  /**
+   * The numbers of the names from {@code base} on, sorted; valid up to the next call. Null where
+   * two are equal.
+   */
+  int @Nullable [] sorted(int base) {
+    int count = size - base;
+    if (count > order.length) {
+      order = new int[count + (count >> 1)];
+      spare = new int[order.length];
+    }
+    for (int i = 0; i < count; i++) {
+      order[i] = base + i;
+    }
+    for (int run = 0; run < count; run += RUN) {
+      insertionSort(run, Math.min(run + RUN, count));
+    }
+    for (int width = RUN; width < count; width *= 2) {
+      mergeRuns(count, width);
+    }
+    for (int i = 1; i < count; i++) {
+      if (compare(order[i - 1], order[i]) == 0) {
+        return null;
+      }
+    }
+    return order;
+  }
+
+  private void insertionSort(int from, int to) {
+    for (int i = from + 1; i < to; i++) {
+      int name = order[i];
+      int hole = i;
+      while (hole > from && compare(order[hole - 1], name) > 0) {
+        order[hole] = order[hole - 1];
+        hole--;
+      }
+      order[hole] = name;
+    }
+  }
+
+  private void mergeRuns(int count, int width) {
+    for (int from = 0; from < count; from += 2 * width) {
+      merge(from, Math.min(from + width, count), Math.min(from + 2 * width, count));
+    }
+    int[] merged = spare;
+    spare = order;
+    order = merged;
+  }
+
+  private void merge(int from, int middle, int to) {
+    int left = from;
+    int right = middle;
+    for (int i = from; i < to; i++) {
+      boolean takeLeft = right >= to || (left < middle && compare(order[left], order[right]) <= 0);
+      spare[i] = order[takeLeft ? left++ : right++];
+    }
+  }
+
+  /**
+   * Negative, zero or positive, as the first name is less than, equal to or more than the other.
+   */
+  int compare(int a, int b) {
+    work++;
+    int byPrefix = Long.compareUnsigned(prefixes[a], prefixes[b]);
+    if (byPrefix != 0) {
+      return byPrefix;
+    }
+    int lengthA = lengths[a];
+    int lengthB = lengths[b];
+    if (lengthA <= PREFIX && lengthB <= PREFIX) {
+      return Integer.compare(lengthA, lengthB);
+    }
+    byte[] bytesA = bytes(a);
+    byte[] bytesB = bytes(b);
+    int fromA = offset(a);
+    int fromB = offset(b);
+    int differs = Arrays.mismatch(bytesA, fromA, fromA + lengthA, bytesB, fromB, fromB + lengthB);
+    work += differs < 0 ? lengthA : differs;
+    if (differs < 0 || differs == lengthA || differs == lengthB) {
+      return Integer.compare(lengthA, lengthB);
+    }
+    return rank(bytesA[fromA + differs]) - rank(bytesB[fromB + differs]);
+  }
+
+  /** The byte's place in the order of UTF-16: F0 to F4 move before EE and EF. */
+  private static int rank(byte b) {
+    int value = b & 0xFF;
+    return value < 0xEE ? value : value < 0xF0 ? value + 5 : value - 2;
+  }
+
+  /** The first eight bytes, ranked, with zeros where the name is shorter. */
+  private static long prefix(byte[] bytes, int offset, int length) {
+    if (length == 0) {
+      return 0;
+    }
+    long prefix = (long) CanonicalText.BIG_ENDIAN.get(bytes, offset);
+    if (length < PREFIX) {
+      prefix &= -1L << (Long.SIZE - Byte.SIZE * length);
+    }
+    return (prefix & HIGH_BITS) == 0 ? prefix : ranked(prefix);
+  }
+
+  private static long ranked(long prefix) {
+    long ranked = 0;
+    for (int shift = Long.SIZE - Byte.SIZE; shift >= 0; shift -= Byte.SIZE) {
+      ranked = (ranked << Byte.SIZE) | rank((byte) (prefix >>> shift));
+    }
+    return ranked;
+  }
+
+  private static boolean hasEscape(byte[] bytes, int from, int to) {
+    for (int i = from; i < to; i++) {
+      if (bytes[i] == '\\') {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Undoes the escapes of the canonical spelling, which has few. */
+  private void unescape(int from, int to) {
+    byte[] bytes = text.bytes;
+    unescaped.reserve(to - from);
+    int pos = from;
+    while (pos < to) {
+      byte b = bytes[pos++];
+      if (b == '\\') {
+        byte kind = bytes[pos++];
+        unescaped.put(
+            switch (kind) {
+              case 'b' -> '\b';
+              case 't' -> '\t';
+              case 'n' -> '\n';
+              case 'f' -> '\f';
+              case 'r' -> '\r';
+              case 'u' -> Integer.parseInt(ascii(bytes, pos, pos + 4), 16);
+              default -> kind;
+            });
+        pos += kind == 'u' ? 4 : 0;
+      } else {
+        unescaped.put(b);
+      }
+    }
+  }
+
+  private static String ascii(byte[] bytes, int from, int to) {
+    return new String(bytes, from, to - from, StandardCharsets.US_ASCII);
+  }
+
+  /** Makes ready for the next document and gives back memory beyond {@code most} names. */
+  void clear(int most) {
+    size = 0;
+    work = 0;
+    unescaped.clear(CanonicalText.INITIAL);
+    if (starts.length > most) {
+      prefixes = new long[32];
+      starts = new int[32];
+      lengths = new int[32];
+    }
+    if (order.length > most) {
+      order = new int[32];
+      spare = new int[32];
+    }
+  }
+}

@@ -1,0 +1,95 @@
+package dev.idempotency.gateway.fingerprint;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A set of JSON pointers (RFC 6901) as a tree that is walked along with a document.
+ *
+ * <p>Threading: immutable once built, so that any number of threads may walk it.
+ */
+final class PointerTree {
+
+  private final byte[] token;
+
+  /** The token as an index of an array, or -1 where it is none (RFC 6901 §4). */
+  private final int index;
+
+  private final List<PointerTree> children = new ArrayList<>();
+  private boolean target;
+
+  private PointerTree(String token) {
+    this.token = token.getBytes(StandardCharsets.UTF_8);
+    this.index = token.matches("0|[1-9][0-9]{0,8}") ? Integer.parseInt(token) : -1;
+  }
+
+  /** The tree of these pointers, or null where there are none. */
+  static @Nullable PointerTree of(List<String> pointers) {
+    if (pointers.isEmpty()) {
+      return null;
+    }
+    PointerTree root = new PointerTree("");
+    for (String pointer : pointers) {
+      root.add(pointer);
+    }
+    return root;
+  }
+
+  /** Throws where the text is no pointer to a part of a document. */
+  static void check(String pointer) {
+    if (!pointer.startsWith("/") || pointer.matches("(?s).*~([^01].*)?")) {
+      throw new IllegalArgumentException(
+          "pointer \"" + pointer + "\" (expected: RFC 6901, such as /metadata/sent_at)");
+    }
+  }
+
+  private void add(String pointer) {
+    check(pointer);
+    PointerTree node = this;
+    for (String token : pointer.substring(1).split("/", -1)) {
+      node = node.child(token.replace("~1", "/").replace("~0", "~"));
+    }
+    node.target = true;
+  }
+
+  private PointerTree child(String name) {
+    byte[] wanted = name.getBytes(StandardCharsets.UTF_8);
+    for (PointerTree child : children) {
+      if (Arrays.equals(child.token, wanted)) {
+        return child;
+      }
+    }
+    PointerTree child = new PointerTree(name);
+    children.add(child);
+    return child;
+  }
+
+  /** Whether a pointer ends here. */
+  boolean isTarget() {
+    return target;
+  }
+
+  /** Where the member of that name leads, or null. */
+  @Nullable PointerTree member(byte[] bytes, int from, int to) {
+    for (int i = 0; i < children.size(); i++) {
+      byte[] name = children.get(i).token;
+      if (Arrays.equals(name, 0, name.length, bytes, from, to)) {
+        return children.get(i);
+      }
+    }
+    return null;
+  }
+
+  /** Where the element at that index leads, or null. */
+  @Nullable PointerTree element(int position) {
+    for (int i = 0; i < children.size(); i++) {
+      if (children.get(i).index == position) {
+        return children.get(i);
+      }
+    }
+    return null;
+  }
+}

@@ -1,0 +1,453 @@
+package dev.idempotency.gateway.server;
+
+import dev.idempotency.gateway.exchange.Exchange;
+import dev.idempotency.gateway.exchange.Exchanges;
+import dev.idempotency.gateway.exchange.Peer;
+import dev.idempotency.gateway.exchange.Problems;
+import dev.idempotency.gateway.http.Headers;
+import dev.idempotency.gateway.http.ProblemDetails;
+import dev.idempotency.gateway.http.Response;
+import dev.idempotency.gateway.transport.FlatHeaders;
+import dev.idempotency.gateway.transport.NettyChunk;
+import dev.idempotency.gateway.transport.Transport;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.channel.socket.DuplexChannel;
+import io.netty.handler.codec.DecoderResult;
+import io.netty.handler.codec.TooLongFrameException;
+import io.netty.handler.codec.http.HttpContent;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpUtil;
+import io.netty.handler.codec.http.HttpVersion;
+import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.handler.codec.http.TooLongHttpHeaderException;
+import io.netty.handler.codec.http.TooLongHttpLineException;
+import io.netty.util.ReferenceCountUtil;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A client's HTTP/1.1 connection: one exchange at a time, in the order of the requests. What was
+ * read ahead waits in a queue, and nothing more is read while something waits there.
+ */
+final class Http1Handler extends ChannelInboundHandlerAdapter {
+
+  /** After an answer to a request that is not whole, so much more is read and thrown away. */
+  private static final int MOST_LINGERING_BYTES = 1 << 20;
+
+  private static final long LINGERING_NANOS = 2_000_000_000L;
+
+  private final HttpServer server;
+  private final ServerOptions options;
+  private final RequestDecoder decoder;
+  private final Exchanges exchanges;
+  private final ArrayDeque<Object> queue = new ArrayDeque<>();
+  private final Peers peers;
+  private @Nullable ChannelHandlerContext context;
+  private @Nullable Http1Stream current;
+  private boolean pumping;
+  private boolean closing;
+  private boolean inputShut;
+  private boolean lingering;
+  private int lingeringBytes;
+  private long since = System.nanoTime();
+
+  Http1Handler(
+      HttpServer server,
+      ServerOptions options,
+      RequestDecoder decoder,
+      Exchanges exchanges,
+      Peers peers) {
+    this.server = server;
+    this.options = options;
+    this.decoder = decoder;
+    this.exchanges = exchanges;
+    this.peers = peers;
+  }
+
+  /** The client's address in the forms that exchanges want. */
+  record Peers(Peer http11, Peer http10) {
+    static Peers of(String address) {
+      return new Peers(new Peer(address, "http", "1.1"), new Peer(address, "http", "1.0"));
+    }
+  }
+
+  @Override
+  public void handlerAdded(ChannelHandlerContext ctx) {
+    context = ctx;
+  }
+
+  private ChannelHandlerContext ctx() {
+    ChannelHandlerContext ctx = context;
+    if (ctx == null) {
+      throw new IllegalStateException("not in a pipeline yet");
+    }
+    return ctx;
+  }
+
+  // ---- reading
+
+  @Override
+  public void channelRead(ChannelHandlerContext ctx, Object message) {
+    decoder.emitted();
+    if (lingering) {
+      linger(message);
+      return;
+    }
+    since = System.nanoTime();
+    queue.add(message);
+    pump();
+  }
+
+  @Override
+  public void channelReadComplete(ChannelHandlerContext ctx) {
+    if (current != null) {
+      current.exchange.flush();
+    }
+  }
+
+  boolean hasQueued() {
+    return !queue.isEmpty();
+  }
+
+  /** Delivers what is queued for as long as somebody wants it. */
+  void pump() {
+    if (pumping) {
+      return;
+    }
+    pumping = true;
+    try {
+      while (!queue.isEmpty() && deliver(queue.element())) {}
+    } finally {
+      pumping = false;
+    }
+    if (inputShut && queue.isEmpty()) {
+      inputEnded();
+    }
+    boolean wanted = queue.isEmpty() && !isBodyHeldBack();
+    if (ctx().channel().config().isAutoRead() != wanted) {
+      ctx().channel().config().setAutoRead(wanted);
+    }
+  }
+
+  private boolean isBodyHeldBack() {
+    Http1Stream stream = current;
+    return stream != null
+        && !stream.requestComplete
+        && !stream.isOver()
+        && (stream.bodyPaused || !stream.bodyWanted);
+  }
+
+  /** False where the message must wait. */
+  private boolean deliver(Object message) {
+    Http1Stream stream = current;
+    if (message instanceof HttpRequest request) {
+      if (stream != null) {
+        return false;
+      }
+      queue.remove();
+      open(request);
+      return true;
+    }
+    HttpContent content = (HttpContent) message;
+    if (stream == null) {
+      queue.remove();
+      content.release();
+      return true;
+    }
+    if (!stream.isOver() && (!stream.bodyWanted || stream.bodyPaused)) {
+      // The end of a request without a body needs no asking.
+      if (content.content().isReadable() || !(content instanceof LastHttpContent)) {
+        return false;
+      }
+    }
+    queue.remove();
+    content(stream, content);
+    return true;
+  }
+
+  private void open(HttpRequest request) {
+    DecoderResult decoded = request.decoderResult();
+    boolean http10 = request.protocolVersion().equals(HttpVersion.HTTP_1_0);
+    if (decoded.isFailure()) {
+      refuse(http10, problemOf(decoded.cause()));
+      return;
+    }
+    if (!http10 && !request.protocolVersion().equals(HttpVersion.HTTP_1_1)) {
+      refuse(false, versionNotSupported());
+      return;
+    }
+    Headers headers = FlatHeaders.of(request.headers());
+    String method = request.method().name();
+    if (headers.size() > options.headerCount()) {
+      refuse(http10, tooManyFields());
+      return;
+    }
+    if (method.equals("CONNECT")) {
+      refuse(http10, notImplemented("CONNECT is not supported."));
+      return;
+    }
+    RequestTarget.Reading reading = RequestTarget.read(method, request.uri(), headers, !http10);
+    if (reading instanceof RequestTarget.Reading.Bad bad) {
+      refuse(http10, Problems.badRequest(bad.detail()));
+      return;
+    }
+    String expect = headers.get("Expect");
+    if (expect != null && !expect.equalsIgnoreCase("100-continue")) {
+      refuse(http10, expectationFailed());
+      return;
+    }
+    boolean chunked = HttpUtil.isTransferEncodingChunked(request);
+    long length = chunked ? -1 : HttpUtil.getContentLength(request, 0L);
+    boolean persistent = HttpUtil.isKeepAlive(request);
+    Http1Stream stream =
+        new Http1Stream(
+            this,
+            ctx(),
+            method.equals("HEAD"),
+            http10,
+            persistent,
+            expect != null && !http10 && length != 0);
+    stream.requestComplete = length == 0;
+    current = stream;
+    Exchange exchange =
+        exchanges.open(
+            ((RequestTarget.Reading.Good) reading).head(),
+            length,
+            http10 ? peers.http10() : peers.http11(),
+            stream);
+    stream.exchange = exchange;
+  }
+
+  private void content(Http1Stream stream, HttpContent content) {
+    if (content.decoderResult().isFailure()) {
+      content.release();
+      broken(
+          stream, Problems.badRequest("The body's chunked coding or its trailers are malformed."));
+      return;
+    }
+    boolean last = content instanceof LastHttpContent;
+    stream.sawBody();
+    stream.requestComplete = stream.requestComplete || last;
+    if (content.content().isReadable()) {
+      stream.exchange.body(new NettyChunk(content.content()));
+    } else {
+      content.release();
+    }
+    if (last) {
+      stream.exchange.bodyEnd();
+    }
+  }
+
+  /** The body can't be read to its end: nobody gets it, and the connection ends. */
+  private void broken(Http1Stream stream, Response answer) {
+    Exchange exchange = stream.exchange;
+    stream.exchange = Exchange.ANSWERED;
+    closing = true;
+    exchange.clientGone();
+    if (stream.isBegun()) {
+      stream.abort();
+    } else {
+      stream.respond(answer);
+    }
+  }
+
+  private void refuse(boolean http10, Response answer) {
+    closing = true;
+    Http1Stream stream = new Http1Stream(this, ctx(), false, http10, false, false);
+    current = stream;
+    stream.respond(answer);
+  }
+
+  private static Response problemOf(@Nullable Throwable cause) {
+    if (cause instanceof TooLongHttpLineException) {
+      return problem(414, "uri-too-long", "The request line is too long", "Shorten the URI.");
+    }
+    if (cause instanceof TooLongHttpHeaderException || cause instanceof TooLongFrameException) {
+      return tooManyFields();
+    }
+    return Problems.badRequest("The request line or a header field is not valid HTTP/1.1.");
+  }
+
+  private static Response tooManyFields() {
+    return problem(
+        431, "headers-too-large", "The header fields are too large", "Send fewer or shorter ones.");
+  }
+
+  private static Response versionNotSupported() {
+    return problem(
+        505, "version-not-supported", "The HTTP version is not supported", "Use HTTP/1.1.");
+  }
+
+  private static Response notImplemented(String detail) {
+    return problem(501, "not-implemented", "The method is not supported", detail);
+  }
+
+  private static Response expectationFailed() {
+    return problem(
+        417,
+        "expectation-failed",
+        "The expectation can't be met",
+        "The only expectation that is supported is 100-continue.");
+  }
+
+  private static Response problem(int status, String type, String title, String detail) {
+    return new ProblemDetails(type, status, title, detail).toResponse();
+  }
+
+  // ---- the end of an exchange
+
+  boolean isClosing() {
+    return closing || inputShut || server.isDraining();
+  }
+
+  /** The response is out. */
+  void finished(Http1Stream stream, boolean close) {
+    if (stream != current) {
+      return;
+    }
+    if (!close) {
+      current = null;
+      since = System.nanoTime();
+      pump();
+      return;
+    }
+    closing = true;
+    if (stream.requestComplete && !decoder.isMidway() && queue.isEmpty()) {
+      closeAfterFlush();
+    } else {
+      startLingering();
+    }
+  }
+
+  private void closeAfterFlush() {
+    ctx()
+        .writeAndFlush(Unpooled.EMPTY_BUFFER)
+        .addListener(done -> Transport.close(ctx().channel()));
+  }
+
+  /** Reads on for a while, so that the client's unread bytes don't reset the answer away. */
+  private void startLingering() {
+    lingering = true;
+    since = System.nanoTime();
+    queue.forEach(ReferenceCountUtil::release);
+    queue.clear();
+    if (inputShut) {
+      closeAfterFlush();
+      return;
+    }
+    ctx()
+        .writeAndFlush(Unpooled.EMPTY_BUFFER)
+        .addListener(
+            done -> ((DuplexChannel) ctx().channel()).shutdownOutput().addListener(shut -> {}));
+    ctx().channel().config().setAutoRead(true);
+  }
+
+  private void linger(Object message) {
+    if (message instanceof HttpContent content) {
+      lingeringBytes += content.content().readableBytes();
+    }
+    ReferenceCountUtil.release(message);
+    if (lingeringBytes > MOST_LINGERING_BYTES) {
+      close();
+    }
+  }
+
+  void close() {
+    Transport.close(ctx().channel());
+  }
+
+  /** The server stops: rests no longer. */
+  void drain() {
+    if (current == null && queue.isEmpty() && !decoder.isMidway()) {
+      close();
+    }
+  }
+
+  // ---- the client's end
+
+  @Override
+  public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+    if (event instanceof ChannelInputShutdownEvent) {
+      inputShut = true;
+      if (lingering) {
+        close();
+      } else {
+        pump();
+      }
+    }
+    ctx.fireUserEventTriggered(event);
+  }
+
+  /** Everything that the client sent before it shut its side has been delivered. */
+  private void inputEnded() {
+    Http1Stream stream = current;
+    if (stream == null) {
+      close();
+    } else if (!stream.requestComplete) {
+      stream.drop();
+      stream.exchange.clientGone();
+      close();
+    }
+    // Else a half-close after a whole request: the client waits for its answer (RFC 9112 §9.6).
+  }
+
+  @Override
+  public void channelWritabilityChanged(ChannelHandlerContext ctx) {
+    if (current != null && ctx.channel().isWritable()) {
+      current.exchange.clientWritable();
+    }
+  }
+
+  @Override
+  public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+    if (!(cause instanceof IOException)) {
+      server.bug(cause);
+    }
+    close();
+  }
+
+  @Override
+  public void channelInactive(ChannelHandlerContext ctx) {
+    queue.forEach(ReferenceCountUtil::release);
+    queue.clear();
+    Http1Stream stream = current;
+    current = null;
+    if (stream != null && !stream.isOver()) {
+      stream.drop();
+      stream.exchange.clientGone();
+    }
+    server.closed(this);
+  }
+
+  /** Called at every beat of the server. */
+  void beat(long now) {
+    long quiet = now - since;
+    Http1Stream stream = current;
+    if (lingering) {
+      if (quiet > LINGERING_NANOS) {
+        close();
+      }
+    } else if (stream == null && decoder.isMidway()) {
+      if (now - decoder.midwaySince() > options.headTimeout().toNanos()) {
+        refuse(false, requestTimeout());
+      }
+    } else if (stream == null) {
+      if (quiet > options.idleTimeout().toNanos()) {
+        close();
+      }
+    } else if (!stream.requestComplete && !stream.isOver() && !isBodyHeldBack()) {
+      if (quiet > options.bodyTimeout().toNanos()) {
+        broken(stream, requestTimeout());
+      }
+    }
+  }
+
+  private static Response requestTimeout() {
+    return problem(
+        408, "request-timeout", "The request took too long", "Send the whole request at once.");
+  }
+}

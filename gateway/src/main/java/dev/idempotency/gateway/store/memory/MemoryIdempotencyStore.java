@@ -1,0 +1,219 @@
+package dev.idempotency.gateway.store.memory;
+
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import com.github.benmanes.caffeine.cache.Expiry;
+import dev.idempotency.gateway.idempotency.IdempotencyStore;
+import dev.idempotency.gateway.idempotency.OperationId;
+import dev.idempotency.gateway.idempotency.OperationRecord;
+import dev.idempotency.gateway.idempotency.OperationRecord.Step;
+import dev.idempotency.gateway.idempotency.Reservation;
+import dev.idempotency.gateway.idempotency.ReserveReply;
+import dev.idempotency.gateway.idempotency.Settlement;
+import dev.idempotency.gateway.idempotency.StoreHealth;
+import dev.idempotency.gateway.idempotency.StoreUnavailableException;
+import dev.idempotency.gateway.idempotency.StoredOperation;
+import dev.idempotency.gateway.idempotency.WriteReply;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps records in this process, bounded by their weight. No record is ever dropped before its
+ * retention ends, since that would let its operation run a second time: a full store refuses new
+ * reservations instead.
+ *
+ * <p>Threading: may be called from any thread; every stage is complete when it is returned. The
+ * store has no thread of its own; what has expired is removed along with later commands.
+ */
+public final class MemoryIdempotencyStore implements IdempotencyStore, StoreHealth {
+
+  /** Default of the weight that new reservations stop at: 64 MiB. */
+  public static final long DEFAULT_CAPACITY = 64L << 20;
+
+  private final Cache<OperationId, OperationRecord> records;
+  private final AtomicLong weight = new AtomicLong();
+  private final LongSupplier nanoClock;
+  private final long capacity;
+
+  private MemoryIdempotencyStore(long capacity, LongSupplier nanoClock) {
+    if (capacity < 1) {
+      throw new IllegalArgumentException("capacity " + capacity + ", expected: 1 byte or more");
+    }
+    this.capacity = capacity;
+    long origin = nanoClock.getAsLong();
+    this.nanoClock = () -> nanoClock.getAsLong() - origin;
+    this.records =
+        Caffeine.newBuilder()
+            .ticker(this.nanoClock::getAsLong)
+            .executor(Runnable::run)
+            .expireAfter(
+                Expiry.writing((OperationId id, OperationRecord record) -> lifetime(record)))
+            .evictionListener((id, record, cause) -> weight.addAndGet(-Weight.of(record)))
+            .build();
+  }
+
+  /** With the default capacity and the system's monotonic clock. */
+  public static MemoryIdempotencyStore create() {
+    return create(DEFAULT_CAPACITY);
+  }
+
+  /**
+   * With the system's monotonic clock.
+   *
+   * @param capacity in bytes of heap, estimated; 1 or more. Responses of operations that were
+   *     admitted may exceed it by a quarter; what exceeds even that is recorded as done without its
+   *     response
+   */
+  public static MemoryIdempotencyStore create(long capacity) {
+    return create(capacity, System::nanoTime);
+  }
+
+  /**
+   * With a clock of one's own.
+   *
+   * @param nanoClock never goes back; in nanoseconds, of any origin
+   */
+  public static MemoryIdempotencyStore create(long capacity, LongSupplier nanoClock) {
+    return new MemoryIdempotencyStore(capacity, nanoClock);
+  }
+
+  /** How many records there are; may still count some that have expired. */
+  public long size() {
+    return records.estimatedSize();
+  }
+
+  /** What the records weigh, in bytes of heap, estimated. */
+  public long weight() {
+    return weight.get();
+  }
+
+  @Override
+  public boolean reachable() {
+    return true;
+  }
+
+  @Override
+  public String detail() {
+    return "in this process: " + size() + " records, " + weight() + " of " + capacity + " bytes";
+  }
+
+  @Override
+  public CompletionStage<ReserveReply> reserve(Reservation reservation) {
+    if (isFull()) {
+      records.cleanUp();
+    }
+    return execute(
+        reservation,
+        !isFull(),
+        (current, now) -> OperationRecord.reserve(current, reservation, now));
+  }
+
+  @Override
+  public CompletionStage<ReserveReply> takeOver(Reservation reservation) {
+    return execute(
+        reservation, true, (current, now) -> OperationRecord.takeOver(current, reservation, now));
+  }
+
+  @Override
+  public CompletionStage<WriteReply> renew(Reservation reservation) {
+    return execute(
+        reservation, true, (current, now) -> OperationRecord.renew(current, reservation, now));
+  }
+
+  @Override
+  public CompletionStage<WriteReply> settle(Reservation reservation, Settlement settlement) {
+    Settlement kept = fitting(settlement);
+    return execute(
+        reservation,
+        true,
+        (current, now) -> OperationRecord.settle(current, reservation, kept, now));
+  }
+
+  @Override
+  public CompletionStage<WriteReply> release(Reservation reservation) {
+    return execute(
+        reservation, true, (current, now) -> OperationRecord.release(current, reservation, now));
+  }
+
+  @Override
+  public CompletionStage<Optional<StoredOperation>> find(OperationId id) {
+    OperationRecord record = records.getIfPresent(id);
+    long now = now();
+    return CompletableFuture.completedFuture(
+        record == null || record.expiresAt() <= now
+            ? Optional.empty()
+            : Optional.of(record.seenAt(now)));
+  }
+
+  /**
+   * Runs a rule inside the map's compute, so that nothing comes between reading and writing.
+   *
+   * @param admits whether a record may come to be where there was none
+   */
+  private <R> CompletionStage<R> execute(Reservation reservation, boolean admits, Rule<R> rule) {
+    AtomicReference<@Nullable R> reply = new AtomicReference<>();
+    records
+        .asMap()
+        .compute(
+            reservation.id(),
+            (id, current) -> {
+              Step<R> step = rule.on(current, now());
+              if (current == null && step.next() != null && !admits) {
+                return null;
+              }
+              reply.setPlain(step.reply());
+              return weighed(current, step.next());
+            });
+    R replied = reply.getPlain();
+    return replied != null
+        ? CompletableFuture.completedFuture(replied)
+        : CompletableFuture.failedFuture(full());
+  }
+
+  private @Nullable OperationRecord weighed(
+      @Nullable OperationRecord current, @Nullable OperationRecord next) {
+    if (next != current) {
+      weight.addAndGet(Weight.of(next) - Weight.of(current));
+    }
+    return next;
+  }
+
+  private Settlement fitting(Settlement settlement) {
+    if (settlement instanceof Settlement.Completed completed
+        && weight.get() + Weight.of(completed.response()) > capacity + capacity / 4) {
+      // The operation ran, and to say so takes no room; to forget it could make it run again.
+      return new Settlement.NotKept(completed.response().status());
+    }
+    return settlement;
+  }
+
+  private boolean isFull() {
+    return weight.get() >= capacity;
+  }
+
+  private StoreUnavailableException full() {
+    return new StoreUnavailableException("memory store is full: " + detail());
+  }
+
+  private long now() {
+    return TimeUnit.NANOSECONDS.toMillis(nanoClock.getAsLong());
+  }
+
+  private Duration lifetime(OperationRecord record) {
+    long nanos = TimeUnit.MILLISECONDS.toNanos(record.expiresAt()) - nanoClock.getAsLong();
+    return Duration.ofNanos(Math.max(nanos, 0));
+  }
+
+  /** One of the rules of {@link OperationRecord}, with its command. */
+  @FunctionalInterface
+  private interface Rule<R> {
+    Step<R> on(@Nullable OperationRecord current, long now);
+  }
+}

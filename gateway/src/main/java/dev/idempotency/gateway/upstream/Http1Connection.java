@@ -1,0 +1,382 @@
+package dev.idempotency.gateway.upstream;
+
+import dev.idempotency.gateway.exchange.ResponseReceiver;
+import dev.idempotency.gateway.exchange.UpstreamConnection;
+import dev.idempotency.gateway.http.Chunk;
+import dev.idempotency.gateway.http.Headers;
+import dev.idempotency.gateway.http.RequestHead;
+import dev.idempotency.gateway.http.ResponseHead;
+import dev.idempotency.gateway.transport.FlatHeaders;
+import dev.idempotency.gateway.transport.NettyChunk;
+import dev.idempotency.gateway.transport.Transport;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.handler.codec.http.DefaultFullHttpRequest;
+import io.netty.handler.codec.http.DefaultHttpContent;
+import io.netty.handler.codec.http.DefaultHttpRequest;
+import io.netty.handler.codec.http.EmptyHttpHeaders;
+import io.netty.handler.codec.http.HttpContent;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpResponse;
+import io.netty.handler.codec.http.HttpUtil;
+import io.netty.handler.codec.http.HttpVersion;
+import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.util.ReferenceCountUtil;
+import org.jspecify.annotations.Nullable;
+
+/** One HTTP/1.1 connection to an upstream. */
+final class Http1Connection extends ChannelInboundHandlerAdapter implements UpstreamConnection {
+
+  private final HttpUpstream pool;
+  private final ResponseDecoder decoder;
+  private final Channel channel;
+  private final ChannelFutureListener lastWritten = this::lastWritten;
+
+  private @Nullable ResponseReceiver receiver;
+  private @Nullable DefaultHttpRequest heldHead;
+  private @Nullable ByteBuf heldChunk;
+  private boolean requestEnded;
+  private boolean requestWritten;
+  private boolean finalHead;
+  private boolean interim;
+  private boolean keepAlive;
+  private boolean overdue;
+  private long quietSince;
+  private boolean paused;
+
+  Http1Connection(HttpUpstream pool, ResponseDecoder decoder, Channel channel) {
+    this.pool = pool;
+    this.decoder = decoder;
+    this.channel = channel;
+  }
+
+  Channel channel() {
+    return channel;
+  }
+
+  // ---- the request
+
+  @Override
+  public boolean send(RequestHead head, byte[] body, ResponseReceiver to) {
+    if (!start(head, body.length, to)) {
+      return false;
+    }
+    heldChunk = body.length == 0 ? null : Unpooled.wrappedBuffer(body);
+    end();
+    return true;
+  }
+
+  @Override
+  public boolean begin(RequestHead head, long contentLength, ResponseReceiver to) {
+    return start(head, contentLength, to);
+  }
+
+  private boolean start(RequestHead head, long contentLength, ResponseReceiver to) {
+    assert channel.eventLoop().inEventLoop();
+    if (!channel.isActive()) {
+      return false;
+    }
+    receiver = to;
+    requestEnded = false;
+    requestWritten = false;
+    finalHead = false;
+    interim = false;
+    overdue = false;
+    quietSince = pool.nanoTime();
+    decoder.expect(head.method().equals("HEAD"));
+    Headers headers = head.headers();
+    if (contentLength < 0) {
+      headers.add("Transfer-Encoding", "chunked");
+    } else if (contentLength > 0 || hasContentByMeaning(head.method())) {
+      headers.add("Content-Length", Long.toString(contentLength));
+    }
+    heldHead =
+        new DefaultHttpRequest(
+            HttpVersion.HTTP_1_1,
+            HttpMethod.valueOf(head.method()),
+            head.target(),
+            new FlatHeaders(headers));
+    return true;
+  }
+
+  /** Methods whose requests say so when they have no content (RFC 9110 §8.6). */
+  private static boolean hasContentByMeaning(String method) {
+    return method.equals("POST") || method.equals("PUT") || method.equals("PATCH");
+  }
+
+  @Override
+  public void write(Chunk chunk) {
+    ByteBuf buffer = NettyChunk.bufferOf(chunk);
+    if (receiver == null || requestEnded) {
+      buffer.release();
+    } else if (heldHead != null && heldChunk == null) {
+      // Kept back for a moment: most bodies are one chunk, and go out with their head in one piece.
+      heldChunk = buffer;
+    } else {
+      writeHeld();
+      write(new DefaultHttpContent(buffer));
+    }
+  }
+
+  @Override
+  public void end() {
+    if (receiver == null || requestEnded) {
+      return;
+    }
+    requestEnded = true;
+    quietSince = pool.nanoTime();
+    DefaultHttpRequest head = heldHead;
+    if (head == null) {
+      writeLast(LastHttpContent.EMPTY_LAST_CONTENT);
+      return;
+    }
+    ByteBuf content = heldChunk == null ? Unpooled.EMPTY_BUFFER : heldChunk;
+    heldHead = null;
+    heldChunk = null;
+    writeLast(
+        new DefaultFullHttpRequest(
+            head.protocolVersion(),
+            head.method(),
+            head.uri(),
+            content,
+            head.headers(),
+            EmptyHttpHeaders.INSTANCE));
+  }
+
+  private void writeLast(Object message) {
+    channel.writeAndFlush(message).addListener(lastWritten);
+  }
+
+  private void write(Object message) {
+    quietSince = pool.nanoTime();
+    channel.write(message).addListener(ChannelFutureListener.FIRE_EXCEPTION_ON_FAILURE);
+  }
+
+  private void writeHeld() {
+    DefaultHttpRequest head = heldHead;
+    ByteBuf content = heldChunk;
+    heldHead = null;
+    heldChunk = null;
+    if (head != null) {
+      write(head);
+    }
+    if (content != null) {
+      write(new DefaultHttpContent(content));
+    }
+  }
+
+  @Override
+  public void flush() {
+    if (receiver != null) {
+      writeHeld();
+      channel.flush();
+    }
+  }
+
+  private void lastWritten(ChannelFuture written) {
+    requestWritten = written.isSuccess();
+    // A failure says nothing of the response, which may wait in the receive buffer: it is read
+    // until the connection's end is seen there.
+  }
+
+  @Override
+  public boolean isWritable() {
+    return channel.isWritable();
+  }
+
+  // ---- the response
+
+  @Override
+  public void pauseResponse() {
+    paused = true;
+    channel.config().setAutoRead(false);
+  }
+
+  @Override
+  public void resumeResponse() {
+    if (paused) {
+      paused = false;
+      quietSince = pool.nanoTime();
+      channel.config().setAutoRead(true);
+    }
+  }
+
+  @Override
+  public void channelRead(ChannelHandlerContext ctx, Object message) {
+    quietSince = pool.nanoTime();
+    if (receiver == null) {
+      ReferenceCountUtil.release(message);
+      return;
+    }
+    if (message instanceof HttpResponse response) {
+      if (response.decoderResult().isFailure()) {
+        fail(ResponseReceiver.Failure.MALFORMED);
+        return;
+      }
+      head(response);
+    }
+    if (message instanceof HttpContent content) {
+      content(content);
+    }
+  }
+
+  private void head(HttpResponse response) {
+    ResponseReceiver to = receiver;
+    if (to == null) {
+      return;
+    }
+    int status = response.status().code();
+    interim = status < 200;
+    ResponseHead head = new ResponseHead(status, FlatHeaders.of(response.headers()));
+    if (status == 101) {
+      // Nobody asked for another protocol.
+      fail(ResponseReceiver.Failure.MALFORMED);
+    } else if (interim) {
+      to.informational(head);
+    } else {
+      finalHead = true;
+      boolean chunked = HttpUtil.isTransferEncodingChunked(response);
+      long length = chunked ? -1 : HttpUtil.getContentLength(response, -1L);
+      // A response without length ends with its connection, unless it never has content.
+      keepAlive =
+          HttpUtil.isKeepAlive(response) && (chunked || length >= 0 || head.neverHasContent());
+      to.head(head, length);
+    }
+  }
+
+  private void content(HttpContent content) {
+    ResponseReceiver to = receiver;
+    if (to == null) {
+      content.release();
+      return;
+    }
+    if (content.decoderResult().isFailure()) {
+      content.release();
+      fail(ResponseReceiver.Failure.MALFORMED);
+      return;
+    }
+    boolean last = content instanceof LastHttpContent;
+    if (content.content().isReadable()) {
+      to.chunk(new NettyChunk(content.content()));
+    } else {
+      content.release();
+    }
+    if (last && interim) {
+      interim = false;
+    } else if (last && finalHead && receiver == to) {
+      Headers trailers = FlatHeaders.of(((LastHttpContent) content).trailingHeaders());
+      receiver = null;
+      // An answer that came before the whole request was out leaves the connection half-used.
+      boolean reusable = decoder.isCleanAfterResponse() && keepAlive && requestWritten && !overdue;
+      dropHeld();
+      release(reusable);
+      to.end(trailers);
+    }
+  }
+
+  @Override
+  public void channelReadComplete(ChannelHandlerContext ctx) {
+    if (receiver != null) {
+      receiver.flush();
+    }
+  }
+
+  @Override
+  public void channelWritabilityChanged(ChannelHandlerContext ctx) {
+    if (receiver != null && channel.isWritable()) {
+      receiver.writable();
+    }
+  }
+
+  @Override
+  public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+    if (isWriteFailure()) {
+      return;
+    }
+    fail(ResponseReceiver.Failure.CLOSED);
+  }
+
+  /** After a failed write the sending side is shut and the receiving side is still read. */
+  private boolean isWriteFailure() {
+    return receiver != null
+        && channel.isActive()
+        && channel instanceof SocketChannel socket
+        && socket.isOutputShutdown()
+        && !socket.isInputShutdown();
+  }
+
+  @Override
+  public void channelInactive(ChannelHandlerContext ctx) {
+    fail(ResponseReceiver.Failure.CLOSED);
+    pool.closed(this);
+  }
+
+  private void fail(ResponseReceiver.Failure failure) {
+    ResponseReceiver to = receiver;
+    receiver = null;
+    dropHeld();
+    close();
+    if (to != null) {
+      to.failed(failure);
+    }
+  }
+
+  private void dropHeld() {
+    heldHead = null;
+    if (heldChunk != null) {
+      heldChunk.release();
+      heldChunk = null;
+    }
+  }
+
+  // ---- time, and the end
+
+  /** Called at every beat of the pool. */
+  void beat(long now) {
+    ResponseReceiver to = receiver;
+    boolean waitsForClient = paused || (!requestEnded && channel.isWritable());
+    if (to == null || waitsForClient) {
+      return;
+    }
+    if (!overdue && now - quietSince > pool.options().responseTimeout().toNanos()) {
+      overdue = true;
+      quietSince = now;
+      to.overdue();
+    } else if (overdue && now - quietSince > pool.options().lateResponse().toNanos()) {
+      fail(ResponseReceiver.Failure.TIMEOUT);
+    }
+  }
+
+  @Override
+  public void cancel() {
+    receiver = null;
+    dropHeld();
+    close();
+  }
+
+  @Override
+  public void giveBack() {
+    release(true);
+  }
+
+  private void release(boolean reusable) {
+    if (reusable && channel.isActive()) {
+      if (paused) {
+        resumeResponse();
+      }
+      pool.released(this);
+    } else {
+      close();
+    }
+  }
+
+  void close() {
+    Transport.close(channel);
+  }
+}

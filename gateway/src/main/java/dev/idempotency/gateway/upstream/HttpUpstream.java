@@ -1,0 +1,255 @@
+package dev.idempotency.gateway.upstream;
+
+import dev.idempotency.gateway.exchange.Upstream;
+import dev.idempotency.gateway.transport.Transport;
+import io.netty.bootstrap.Bootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.ConnectTimeoutException;
+import io.netty.channel.EventLoop;
+import io.netty.handler.codec.http.HttpRequestEncoder;
+import io.netty.resolver.AddressResolverGroup;
+import io.netty.util.NetUtil;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The connections of one event loop to one upstream: kept alive, checked when they are taken out,
+ * bounded in number, with bounded waiting.
+ *
+ * <p>The latest used connection is used first, so that those that are not needed grow old and go.
+ */
+public final class HttpUpstream implements Upstream {
+
+  private static final long BEAT_MILLIS = 50;
+
+  private final UpstreamOptions options;
+  private final EventLoop loop;
+  private final Bootstrap bootstrap;
+  private final InetSocketAddress address;
+  private final ArrayDeque<Idle> idle = new ArrayDeque<>();
+  private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
+  private final Set<Http1Connection> open = new LinkedHashSet<>();
+  private int connecting;
+  private boolean beating;
+  private boolean closed;
+
+  /**
+   * @param resolver finds the addresses of host names without blocking
+   */
+  public HttpUpstream(
+      UpstreamOptions options,
+      EventLoop loop,
+      Transport transport,
+      AddressResolverGroup<InetSocketAddress> resolver) {
+    this.options = options;
+    this.loop = loop;
+    this.address = addressOf(options);
+    this.bootstrap =
+        new Bootstrap()
+            .group(loop)
+            .channelFactory(transport::socketChannel)
+            .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) options.connectTimeout().toMillis())
+            .option(ChannelOption.TCP_NODELAY, true)
+            .option(ChannelOption.SO_KEEPALIVE, true)
+            // A failed write must not throw away the response that was sent before it.
+            .option(ChannelOption.AUTO_CLOSE, false)
+            .handler(new Initializer());
+    if (address.isUnresolved()) {
+      bootstrap.resolver(resolver);
+    }
+  }
+
+  /** Literal addresses need no resolver. */
+  private static InetSocketAddress addressOf(UpstreamOptions options) {
+    byte[] literal = NetUtil.createByteArrayFromIpAddressString(options.host());
+    if (literal == null) {
+      return InetSocketAddress.createUnresolved(options.host(), options.port());
+    }
+    try {
+      return new InetSocketAddress(InetAddress.getByAddress(literal), options.port());
+    } catch (UnknownHostException e) {
+      throw new IllegalStateException("an address of 4 or 16 bytes is one", e);
+    }
+  }
+
+  private final class Initializer extends ChannelInitializer<Channel> {
+    @Override
+    protected void initChannel(Channel channel) {
+      ResponseDecoder decoder = new ResponseDecoder();
+      Http1Connection connection = new Http1Connection(HttpUpstream.this, decoder, channel);
+      channel.pipeline().addLast(decoder, new HttpRequestEncoder(), connection);
+    }
+  }
+
+  UpstreamOptions options() {
+    return options;
+  }
+
+  long nanoTime() {
+    return System.nanoTime();
+  }
+
+  @Override
+  public void acquire(Acquirer acquirer) {
+    assert loop.inEventLoop();
+    if (closed) {
+      acquirer.refused(Refusal.CLOSED);
+      return;
+    }
+    Http1Connection live = takeIdle();
+    if (live != null) {
+      acquirer.acquired(live);
+    } else if (open.size() + connecting < options.maxConnections()) {
+      connect(acquirer);
+    } else if (waiting.size() < options.maxWaiting()) {
+      waiting.add(new Waiting(acquirer, nanoTime() + options.acquireTimeout().toNanos()));
+    } else {
+      acquirer.refused(Refusal.QUEUE_FULL);
+    }
+  }
+
+  private @Nullable Http1Connection takeIdle() {
+    for (Idle last = idle.pollLast(); last != null; last = idle.pollLast()) {
+      boolean fresh = nanoTime() - last.since < options.idleTimeout().toNanos();
+      if (fresh && Transport.isQuietAndOpen(last.connection.channel())) {
+        return last.connection;
+      }
+      last.connection.close();
+    }
+    return null;
+  }
+
+  private void connect(Acquirer acquirer) {
+    connecting++;
+    startBeating();
+    ChannelFuture connect = bootstrap.connect(address);
+    connect.addListener(
+        done -> {
+          connecting--;
+          if (done.isSuccess()) {
+            connected(connect.channel(), acquirer);
+          } else {
+            acquirer.refused(
+                done.cause() instanceof ConnectTimeoutException
+                    ? Refusal.CONNECT_TIMEOUT
+                    : Refusal.UNREACHABLE);
+            serveWaiting();
+          }
+        });
+  }
+
+  private void connected(Channel channel, Acquirer acquirer) {
+    Http1Connection connection = channel.pipeline().get(Http1Connection.class);
+    if (connection == null || closed) {
+      Transport.close(channel);
+      acquirer.refused(closed ? Refusal.CLOSED : Refusal.UNREACHABLE);
+      return;
+    }
+    open.add(connection);
+    acquirer.acquired(connection);
+  }
+
+  /** The connection can carry another exchange. */
+  void released(Http1Connection connection) {
+    if (closed) {
+      connection.close();
+      return;
+    }
+    Waiting next = waiting.poll();
+    if (next != null) {
+      next.acquirer.acquired(connection);
+    } else {
+      idle.addLast(new Idle(connection, nanoTime()));
+    }
+  }
+
+  void closed(Http1Connection connection) {
+    if (open.remove(connection)) {
+      idle.removeIf(resting -> resting.connection == connection);
+      serveWaiting();
+    }
+  }
+
+  /** A place became free without a connection. */
+  private void serveWaiting() {
+    while (!closed && !waiting.isEmpty() && open.size() + connecting < options.maxConnections()) {
+      connect(waiting.remove().acquirer);
+    }
+  }
+
+  private void startBeating() {
+    if (!beating) {
+      beating = true;
+      schedule();
+    }
+  }
+
+  private void schedule() {
+    Future<?> unused = loop.schedule(this::beat, BEAT_MILLIS, TimeUnit.MILLISECONDS);
+  }
+
+  private void beat() {
+    long now = nanoTime();
+    while (!waiting.isEmpty() && now - waiting.element().until > 0) {
+      waiting.remove().acquirer.refused(Refusal.QUEUE_TIMEOUT);
+    }
+    // The oldest rest first.
+    for (Iterator<Idle> resting = idle.iterator(); resting.hasNext(); ) {
+      Idle oldest = resting.next();
+      if (now - oldest.since < options.idleTimeout().toNanos()) {
+        break;
+      }
+      resting.remove();
+      oldest.connection.close();
+    }
+    if (open.size() > idle.size()) {
+      List.copyOf(open).forEach(connection -> connection.beat(now));
+    }
+    beating = connecting > 0 || !open.isEmpty() || !waiting.isEmpty();
+    if (beating) {
+      schedule();
+    }
+  }
+
+  /** Open connections, connecting ones included. Event loop only. */
+  public int connections() {
+    return open.size() + connecting;
+  }
+
+  /** Connections at rest. Event loop only. */
+  public int idleConnections() {
+    return idle.size();
+  }
+
+  /** Requests that wait for a connection. Event loop only. */
+  public int waitingRequests() {
+    return waiting.size();
+  }
+
+  /** Closes what rests and refuses what waits; connections in use close when they are done. */
+  public void close() {
+    closed = true;
+    List<Waiting> refused = new ArrayList<>(waiting);
+    waiting.clear();
+    refused.forEach(waiter -> waiter.acquirer.refused(Refusal.CLOSED));
+    List.copyOf(idle).forEach(resting -> resting.connection.close());
+    idle.clear();
+  }
+
+  private record Idle(Http1Connection connection, long since) {}
+
+  private record Waiting(Acquirer acquirer, long until) {}
+}

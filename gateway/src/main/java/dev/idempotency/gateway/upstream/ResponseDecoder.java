@@ -1,0 +1,59 @@
+package dev.idempotency.gateway.upstream;
+
+import dev.idempotency.gateway.transport.FlatHeaders;
+import dev.idempotency.gateway.transport.Transport;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.codec.http.HttpDecoderConfig;
+import io.netty.handler.codec.http.HttpMessage;
+import io.netty.handler.codec.http.HttpResponseDecoder;
+import io.netty.util.ReferenceCountUtil;
+
+/**
+ * Reads responses, and lets no byte stay behind for the next exchange: what comes while nothing was
+ * asked, and what is left over after a response, closes the connection (RFC 9112 §9.2). This is
+ * judged on raw bytes, because the unfinished head of a second response fires no event at all.
+ */
+final class ResponseDecoder extends HttpResponseDecoder {
+
+  private static final int MOST_HEAD_BYTES = 64 * 1024;
+
+  private boolean expecting;
+  private boolean headRequest;
+
+  ResponseDecoder() {
+    super(
+        new HttpDecoderConfig()
+            .setMaxInitialLineLength(8 * 1024)
+            .setMaxHeaderSize(MOST_HEAD_BYTES)
+            .setMaxChunkSize(64 * 1024)
+            .setHeadersFactory(FlatHeaders.FACTORY)
+            .setTrailersFactory(FlatHeaders.FACTORY));
+  }
+
+  /** A request is about to be sent. */
+  void expect(boolean head) {
+    expecting = true;
+    headRequest = head;
+  }
+
+  /** The response is complete; says whether nothing is left over. */
+  boolean isCleanAfterResponse() {
+    expecting = false;
+    return actualReadableBytes() == 0;
+  }
+
+  @Override
+  public void channelRead(ChannelHandlerContext ctx, Object msg) throws Exception {
+    if (expecting) {
+      super.channelRead(ctx, msg);
+    } else {
+      ReferenceCountUtil.release(msg);
+      Transport.close(ctx.channel());
+    }
+  }
+
+  @Override
+  protected boolean isContentAlwaysEmpty(HttpMessage msg) {
+    return headRequest || super.isContentAlwaysEmpty(msg);
+  }
+}

@@ -1,0 +1,78 @@
+package dev.idempotency.gateway.fingerprint;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.idempotency.gateway.http.Headers;
+import dev.idempotency.gateway.http.RequestHead;
+import dev.idempotency.gateway.idempotency.Fingerprinter;
+import java.util.List;
+import java.util.Random;
+
+/** Prints what a fingerprint costs, beside a tree of Jackson's sorted and written; run by hand. */
+final class FingerprintSpeed {
+
+  private static long sink;
+
+  private FingerprintSpeed() {}
+
+  public static void main(String[] arguments) {
+    Fingerprinter plain = RequestFingerprinter.create(FingerprintRule.DEFAULT);
+    Fingerprinter keyed =
+        RequestFingerprinter.create(new FingerprintRule(List.of(), List.of(), new byte[32]));
+    JsonCanonicalizer canonicalizer = new JsonCanonicalizer();
+    RequestHead head =
+        RequestHead.of("POST", "/orders", Headers.of("Content-Type", "application/json"));
+    for (int size : new int[] {200, 10 << 10, 1 << 20}) {
+      byte[] document = document(size);
+      double own =
+          time(
+              () -> {
+                canonicalizer.canonicalize(document, null);
+                sink += canonicalizer.length();
+              });
+      double tree = time(() -> sink += JsonOracle.canonicalBytes(document).length);
+      double hashed = time(() -> sink += plain.fingerprint(head, document).hashCode());
+      double hmac = time(() -> sink += keyed.fingerprint(head, document).hashCode());
+      System.out.printf(
+          "%,9d B: canonical %,12.0f ns, by tree %,12.0f ns (%.1f x); fingerprint %,12.0f ns, keyed %,12.0f ns%n",
+          document.length, own, tree, tree / own, hashed, hmac);
+    }
+  }
+
+  private static byte[] document(int size) {
+    Random random = new Random(1);
+    StringBuilder text = new StringBuilder("{\"orders\":[");
+    String comma = "";
+    do {
+      text.append(comma)
+          .append("{\"id\":")
+          .append(random.nextLong() >>> 1)
+          .append(",\"customer\":{\"name\":\"Ana Maria ")
+          .append(random.nextInt())
+          .append("\",\"city\":\"S\u00e3o Paulo\"},\"amount\":")
+          .append(random.nextInt(100_000))
+          .append('.')
+          .append(10 + random.nextInt(90))
+          .append(",\"currency\":\"EUR\",\"paid\":true,\"note\":null}");
+      comma = ",";
+    } while (text.length() + 220 < size);
+    return text.append("]}").toString().getBytes(UTF_8);
+  }
+
+  /** Best mean of several rounds, in nanoseconds. */
+  private static double time(Runnable task) {
+    double best = Double.MAX_VALUE;
+    for (int round = 0; round < 8; round++) {
+      long start = System.nanoTime();
+      long runs = 0;
+      long elapsed;
+      do {
+        task.run();
+        runs++;
+        elapsed = System.nanoTime() - start;
+      } while (elapsed < 300_000_000);
+      best = Math.min(best, (double) elapsed / runs);
+    }
+    return best;
+  }
+}

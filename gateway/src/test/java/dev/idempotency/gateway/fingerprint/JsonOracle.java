@@ -1,0 +1,143 @@
+package dev.idempotency.gateway.fingerprint;
+
+import com.fasterxml.jackson.core.JacksonException;
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.StreamReadConstraints;
+import com.fasterxml.jackson.core.StreamReadFeature;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.cfg.JsonNodeFeature;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.math.BigDecimal;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/** The canonical form by another way: a tree of Jackson's, sorted maps and BigDecimal. */
+final class JsonOracle {
+
+  private static final JsonMapper MAPPER =
+      JsonMapper.builder(
+              JsonFactory.builder()
+                  .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+                  .streamReadConstraints(
+                      StreamReadConstraints.builder()
+                          .maxNestingDepth(JsonCanonicalizer.MAX_DEPTH)
+                          .maxNumberLength(Integer.MAX_VALUE)
+                          .maxStringLength(Integer.MAX_VALUE)
+                          .build())
+                  .build())
+          .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
+          .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+          .disable(JsonNodeFeature.STRIP_TRAILING_BIGDECIMAL_ZEROES)
+          .build();
+
+  private JsonOracle() {}
+
+  /** The canonical form, or nothing where the bytes are no unambiguous JSON. */
+  static Optional<String> canonical(byte[] json) {
+    try {
+      String text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(json)).toString();
+      JsonNode tree = MAPPER.readTree(text);
+      StringBuilder out = new StringBuilder();
+      return !tree.isMissingNode() && write(tree, out)
+          ? Optional.of(out.toString())
+          : Optional.empty();
+    } catch (CharacterCodingException | JacksonException e) {
+      return Optional.empty();
+    }
+  }
+
+  /** The canonical form of valid JSON, as fast as this way is. */
+  static byte[] canonicalBytes(byte[] json) {
+    try {
+      StringBuilder out = new StringBuilder(json.length);
+      write(MAPPER.readTree(json), out);
+      return out.toString().getBytes(StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static boolean write(JsonNode node, StringBuilder out) {
+    if (node.isObject()) {
+      return writeObject(node, out);
+    } else if (node.isArray()) {
+      boolean valid = true;
+      String comma = "";
+      out.append('[');
+      for (JsonNode element : node) {
+        out.append(comma);
+        valid &= write(element, out);
+        comma = ",";
+      }
+      out.append(']');
+      return valid;
+    } else if (node.isTextual()) {
+      return writeString(node.textValue(), out);
+    } else if (node.isNumber()) {
+      writeNumber(node.decimalValue(), out);
+    } else {
+      out.append(node.asText());
+    }
+    return true;
+  }
+
+  private static boolean writeObject(JsonNode node, StringBuilder out) {
+    // String's own order is the one of UTF-16 code units.
+    TreeMap<String, JsonNode> members = new TreeMap<>();
+    node.properties().forEach(member -> members.put(member.getKey(), member.getValue()));
+    boolean valid = true;
+    String comma = "";
+    out.append('{');
+    for (var member : members.entrySet()) {
+      out.append(comma);
+      valid &= writeString(member.getKey(), out);
+      out.append(':');
+      valid &= write(member.getValue(), out);
+      comma = ",";
+    }
+    out.append('}');
+    return valid;
+  }
+
+  private static boolean writeString(String string, StringBuilder out) {
+    out.append('"');
+    for (int i = 0; i < string.length(); i++) {
+      char c = string.charAt(i);
+      int escaped = "\b\t\n\f\r\"\\".indexOf(c);
+      if (escaped >= 0) {
+        out.append('\\').append("btnfr\"\\".charAt(escaped));
+      } else if (c < 0x20) {
+        out.append(String.format("\\u%04x", (int) c));
+      } else {
+        out.append(c);
+      }
+    }
+    out.append('"');
+    return StandardCharsets.UTF_8.newEncoder().canEncode(string); // no lone surrogates
+  }
+
+  static void writeNumber(BigDecimal number, StringBuilder out) {
+    if (number.signum() == 0) {
+      out.append('0');
+      return;
+    }
+    BigDecimal stripped = number.stripTrailingZeros();
+    String digits = stripped.unscaledValue().abs().toString();
+    long point = (long) stripped.precision() - stripped.scale();
+    out.append(number.signum() < 0 ? "-" : "");
+    if (point > -6 && point <= 21) {
+      out.append(stripped.abs().toPlainString());
+    } else {
+      out.append(digits.charAt(0))
+          .append(digits.length() > 1 ? "." + digits.substring(1) : "")
+          .append(point > 0 ? "e+" : "e")
+          .append(point - 1);
+    }
+  }
+}

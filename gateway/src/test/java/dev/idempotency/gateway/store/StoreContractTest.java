@@ -1,0 +1,380 @@
+package dev.idempotency.gateway.store;
+
+import static dev.idempotency.gateway.store.Fixtures.await;
+import static dev.idempotency.gateway.store.Fixtures.fingerprint;
+import static dev.idempotency.gateway.store.Fixtures.reservation;
+import static dev.idempotency.gateway.store.Fixtures.response;
+import static dev.idempotency.gateway.store.Fixtures.rival;
+import static dev.idempotency.gateway.store.Fixtures.shortLived;
+import static dev.idempotency.gateway.store.Fixtures.withLease;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.idempotency.gateway.http.Headers;
+import dev.idempotency.gateway.idempotency.IdempotencyStore;
+import dev.idempotency.gateway.idempotency.Reservation;
+import dev.idempotency.gateway.idempotency.ReserveReply;
+import dev.idempotency.gateway.idempotency.Settlement;
+import dev.idempotency.gateway.idempotency.StoredOperation;
+import dev.idempotency.gateway.idempotency.StoredOperation.State;
+import dev.idempotency.gateway.idempotency.StoredResponse;
+import dev.idempotency.gateway.idempotency.WriteReply;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What every store promises. */
+public abstract class StoreContractTest {
+
+  private static final Duration SHORT = Duration.ofMillis(80);
+  private static final Settlement UNKNOWN = new Settlement.Unknown();
+  private static final Settlement DONE = new Settlement.Completed(response("done"));
+
+  /** The store under test. */
+  protected abstract IdempotencyStore store();
+
+  /** Lets at least that much of the store's time pass. */
+  protected abstract void elapse(Duration time);
+
+  @Test
+  void operationWithoutRecordIsAcquired() {
+    assertThat(await(store().reserve(reservation()))).isEqualTo(ReserveReply.ACQUIRED);
+  }
+
+  @Test
+  void operationWithoutRecordIsNotFound() {
+    assertThat(await(store().find(Fixtures.operation()))).isEmpty();
+  }
+
+  @Test
+  void reservedByAnotherIsInFlight() {
+    Reservation owner = reserved();
+    StoredOperation seen = existing(store().reserve(rival(owner)));
+    assertThat(seen.attempt()).isEqualTo(1);
+    assertThat(seen.fingerprint()).isEqualTo(owner.fingerprint());
+    assertThat(((StoredOperation.InFlight) seen.state()).leaseLeft())
+        .isPositive()
+        .isLessThanOrEqualTo(owner.lease());
+  }
+
+  @Test
+  void reservedWithAnotherFingerprintSaysWhichOneIsThere() {
+    Reservation owner = reserved();
+    Reservation other =
+        Reservation.first(owner.id(), fingerprint(2), owner.lease(), owner.retention());
+    assertThat(existing(store().reserve(other)).fingerprint()).isEqualTo(fingerprint(1));
+  }
+
+  @Test
+  void reservedByTheSameTokenIsAcquiredAgain() {
+    Reservation owner = reserved();
+    assertThat(await(store().reserve(owner))).isEqualTo(ReserveReply.ACQUIRED);
+  }
+
+  @Test
+  void foundReservationIsInFlightAndUnchanged() {
+    Reservation owner = reserved();
+    assertThat(state(owner)).isInstanceOf(StoredOperation.InFlight.class);
+    assertThat(await(store().settle(owner, DONE))).isEqualTo(WriteReply.DONE);
+  }
+
+  static Stream<StoredResponse> responses() {
+    byte[] large = new byte[1 << 20];
+    new Random(7).nextBytes(large);
+    byte[] everyByte = new byte[256];
+    IntStream.range(0, 256).forEach(i -> everyByte[i] = (byte) i);
+    Headers repeated =
+        Headers.of("X-B", "1", "x-a", "2", "X-B", "3", "Empty", "", "Obs", "caf\u00e9 \u00ff");
+    return Stream.of(
+        new StoredResponse(204, new Headers(), new byte[0], new Headers()),
+        new StoredResponse(200, repeated, everyByte, Headers.of("Digest", "a=b", "Digest", "c")),
+        new StoredResponse(
+            999, Headers.of("Long", "v".repeat(70_000)), new byte[] {120}, new Headers()),
+        new StoredResponse(201, Headers.of("Content-Type", "image/png"), large, new Headers()));
+  }
+
+  @ParameterizedTest
+  @MethodSource("responses")
+  void completedIsReplayedAsItWas(StoredResponse response) {
+    Reservation owner = reserved();
+    assertThat(await(store().settle(owner, new Settlement.Completed(response))))
+        .isEqualTo(WriteReply.DONE);
+    State state = existing(store().reserve(rival(owner))).state();
+    StoredResponse kept = ((StoredOperation.Completed) state).response();
+    assertThat(kept).isEqualTo(response);
+    // Equality of fields ignores the case of names, a replay must not.
+    assertThat(kept.headers().toString()).isEqualTo(response.headers().toString());
+    assertThat(state(owner)).isEqualTo(state);
+  }
+
+  @Test
+  void completedWithoutResponseIsNotKept() {
+    Reservation owner = reserved();
+    await(store().settle(owner, new Settlement.NotKept(200)));
+    assertThat(existing(store().reserve(rival(owner))).state())
+        .isEqualTo(new StoredOperation.NotKept(200));
+  }
+
+  @Test
+  void completedNeverChanges() {
+    Reservation owner = completed();
+    Settlement other = new Settlement.Completed(response("other"));
+    assertThat(await(store().settle(owner, other))).isEqualTo(WriteReply.DONE);
+    assertThat(await(store().settle(owner, UNKNOWN))).isEqualTo(WriteReply.DONE);
+    assertThat(fenced(store().settle(rival(owner), other))).isEqualTo(doneState());
+    assertThat(fenced(store().renew(owner))).isEqualTo(doneState());
+    assertThat(fenced(store().release(owner))).isEqualTo(doneState());
+    assertThat(existing(store().takeOver(owner.following(1))).state()).isEqualTo(doneState());
+    assertThat(existing(store().reserve(owner)).state()).isEqualTo(doneState());
+    assertThat(state(owner)).isEqualTo(doneState());
+  }
+
+  @Test
+  void releasedIsAcquiredAnew() {
+    Reservation owner = reserved();
+    assertThat(await(store().release(owner))).isEqualTo(WriteReply.DONE);
+    assertThat(await(store().find(owner.id()))).isEmpty();
+    assertThat(await(store().release(owner))).isEqualTo(WriteReply.DONE);
+    assertThat(await(store().reserve(rival(owner)))).isEqualTo(ReserveReply.ACQUIRED);
+  }
+
+  @Test
+  void releasedIsGoneForATakeOver() {
+    Reservation owner = reserved();
+    await(store().release(owner));
+    assertThat(await(store().takeOver(owner.following(1)))).isEqualTo(ReserveReply.GONE);
+    assertThat(await(store().find(owner.id()))).isEmpty();
+  }
+
+  @Test
+  void unknownIsToldToDuplicatesAndCanBeReleased() {
+    Reservation owner = unknown();
+    assertThat(existing(store().reserve(rival(owner))).state())
+        .isEqualTo(new StoredOperation.OutcomeUnknown(false));
+    assertThat(existing(store().reserve(owner)).state())
+        .isEqualTo(new StoredOperation.OutcomeUnknown(false));
+    assertThat(await(store().release(owner))).isEqualTo(WriteReply.DONE);
+    assertThat(await(store().find(owner.id()))).isEmpty();
+  }
+
+  @Test
+  void unknownIsCompletedByItsAttempt() {
+    Reservation owner = unknown();
+    assertThat(await(store().settle(owner, DONE))).isEqualTo(WriteReply.DONE);
+    assertThat(state(owner)).isEqualTo(doneState());
+  }
+
+  @Test
+  void unknownIsNotReservedAgainByRenewal() {
+    assertThat(fenced(store().renew(unknown())))
+        .isEqualTo(new StoredOperation.OutcomeUnknown(false));
+  }
+
+  @Test
+  void unknownIsTakenOverByTheNextAttemptOnly() {
+    Reservation owner = unknown();
+    Reservation next = owner.following(1);
+    assertThat(existing(store().takeOver(owner.following(2))).attempt()).isEqualTo(1);
+    assertThat(existing(store().takeOver(otherContent(next))).attempt()).isEqualTo(1);
+    assertThat(await(store().takeOver(next))).isEqualTo(ReserveReply.ACQUIRED);
+    assertThat(await(store().takeOver(next))).isEqualTo(ReserveReply.ACQUIRED);
+    assertThat(existing(store().takeOver(owner.following(1))).attempt()).isEqualTo(2);
+    assertThat(await(store().find(owner.id())).map(StoredOperation::attempt)).contains(2L);
+  }
+
+  @Test
+  void liveLeaseIsNotTakenOver() {
+    Reservation owner = reserved();
+    assertThat(existing(store().takeOver(owner.following(1))).state())
+        .isInstanceOf(StoredOperation.InFlight.class);
+    assertThat(await(store().settle(owner, DONE))).isEqualTo(WriteReply.DONE);
+  }
+
+  @Test
+  void lapsedLeaseIsUnknown() {
+    Reservation owner = lapsed();
+    assertThat(existing(store().reserve(rival(owner))).state())
+        .isEqualTo(new StoredOperation.OutcomeUnknown(true));
+    assertThat(state(owner)).isEqualTo(new StoredOperation.OutcomeUnknown(true));
+  }
+
+  @Test
+  void lapsedLeaseIsTakenOver() {
+    Reservation owner = lapsed();
+    Reservation next = withLease(owner.following(1), Fixtures.LEASE);
+    assertThat(await(store().takeOver(next))).isEqualTo(ReserveReply.ACQUIRED);
+    assertThat(existing(store().reserve(rival(owner))).state())
+        .isInstanceOf(StoredOperation.InFlight.class);
+  }
+
+  @Test
+  void lapsedAttemptThatIsStillCurrentCompletes() {
+    Reservation owner = lapsed();
+    assertThat(await(store().settle(owner, DONE))).isEqualTo(WriteReply.DONE);
+    assertThat(state(owner)).isEqualTo(doneState());
+  }
+
+  @Test
+  void lapsedLeaseIsRenewedByItsOwner() {
+    Reservation owner = lapsed();
+    assertThat(await(store().renew(withLease(owner, Fixtures.LEASE)))).isEqualTo(WriteReply.DONE);
+    assertThat(state(owner)).isInstanceOf(StoredOperation.InFlight.class);
+  }
+
+  @Test
+  void renewedLeaseOutlivesTheFirst() {
+    Reservation owner = withLease(reservation(), SHORT);
+    await(store().reserve(owner));
+    assertThat(await(store().renew(withLease(owner, Fixtures.LEASE)))).isEqualTo(WriteReply.DONE);
+    elapse(SHORT.multipliedBy(2));
+    assertThat(state(owner)).isInstanceOf(StoredOperation.InFlight.class);
+  }
+
+  @Test
+  void staleHolderWritesNothing() {
+    Reservation stale = unknown();
+    Reservation current = stale.following(1);
+    await(store().takeOver(current));
+    assertThat(fenced(store().settle(stale, DONE))).isInstanceOf(StoredOperation.InFlight.class);
+    assertThat(fenced(store().renew(stale))).isInstanceOf(StoredOperation.InFlight.class);
+    assertThat(fenced(store().release(stale))).isInstanceOf(StoredOperation.InFlight.class);
+    assertThat(await(store().settle(current, DONE))).isEqualTo(WriteReply.DONE);
+    assertThat(state(stale)).isEqualTo(doneState());
+  }
+
+  @Test
+  void strangerWithTheSameAttemptWritesNothing() {
+    Reservation owner = reserved();
+    Reservation stranger = rival(owner);
+    assertThat(fenced(store().settle(stranger, DONE))).isInstanceOf(StoredOperation.InFlight.class);
+    assertThat(fenced(store().release(stranger))).isInstanceOf(StoredOperation.InFlight.class);
+    assertThat(fenced(store().renew(stranger))).isInstanceOf(StoredOperation.InFlight.class);
+    assertThat(await(store().renew(owner))).isEqualTo(WriteReply.DONE);
+  }
+
+  @Test
+  void lostRecordIsWrittenAgainByRenewal() {
+    Reservation owner = reservation();
+    assertThat(await(store().renew(owner))).isEqualTo(WriteReply.DONE);
+    assertThat(state(owner)).isInstanceOf(StoredOperation.InFlight.class);
+  }
+
+  @Test
+  void lostRecordIsWrittenAgainByItsCompletion() {
+    Reservation owner = reservation();
+    assertThat(await(store().settle(owner, DONE))).isEqualTo(WriteReply.DONE);
+    assertThat(state(owner)).isEqualTo(doneState());
+  }
+
+  @Test
+  void completedIsNewAfterItsRetention() {
+    Reservation owner = shortLived(reservation(), SHORT, SHORT);
+    await(store().reserve(owner));
+    await(store().settle(owner, DONE));
+    elapse(SHORT.plusMillis(20));
+    assertThat(await(store().find(owner.id()))).isEmpty();
+    assertThat(await(store().reserve(rival(owner)))).isEqualTo(ReserveReply.ACQUIRED);
+  }
+
+  @Test
+  void reservationIsGoneAfterLeaseAndRetention() {
+    Reservation owner = shortLived(reservation(), SHORT, SHORT);
+    await(store().reserve(owner));
+    elapse(SHORT.multipliedBy(2).plusMillis(20));
+    assertThat(await(store().takeOver(owner.following(1)))).isEqualTo(ReserveReply.GONE);
+    assertThat(await(store().find(owner.id()))).isEmpty();
+  }
+
+  @Test
+  void racingCallersGetOneReservation() {
+    Reservation first = reservation();
+    List<CompletableFuture<ReserveReply>> replies =
+        IntStream.range(0, 200)
+            .parallel()
+            .mapToObj(i -> store().reserve(rival(first)).toCompletableFuture())
+            .toList();
+    assertThat(replies.stream().map(Fixtures::await))
+        .filteredOn(ReserveReply.ACQUIRED::equals)
+        .hasSize(1);
+  }
+
+  @Test
+  void racingSuccessorsGetOneTakeOver() {
+    Reservation owner = unknown();
+    List<CompletableFuture<ReserveReply>> replies =
+        IntStream.range(0, 50)
+            .parallel()
+            .mapToObj(i -> store().takeOver(owner.following(1)).toCompletableFuture())
+            .toList();
+    assertThat(replies.stream().map(Fixtures::await))
+        .filteredOn(ReserveReply.ACQUIRED::equals)
+        .hasSize(1);
+  }
+
+  @Test
+  void operationsDoNotTouchEachOther() {
+    Reservation one = reserved();
+    Reservation two = completed();
+    assertThat(await(store().release(one))).isEqualTo(WriteReply.DONE);
+    assertThat(state(two)).isEqualTo(doneState());
+  }
+
+  private Reservation reserved() {
+    Reservation owner = reservation();
+    assertThat(await(store().reserve(owner))).isEqualTo(ReserveReply.ACQUIRED);
+    return owner;
+  }
+
+  private Reservation unknown() {
+    Reservation owner = reserved();
+    assertThat(await(store().settle(owner, UNKNOWN))).isEqualTo(WriteReply.DONE);
+    return owner;
+  }
+
+  private Reservation completed() {
+    Reservation owner = reserved();
+    assertThat(await(store().settle(owner, DONE))).isEqualTo(WriteReply.DONE);
+    return owner;
+  }
+
+  private Reservation lapsed() {
+    Reservation owner = withLease(reservation(), SHORT);
+    assertThat(await(store().reserve(owner))).isEqualTo(ReserveReply.ACQUIRED);
+    elapse(SHORT.plusMillis(5));
+    return owner;
+  }
+
+  private static Reservation otherContent(Reservation reservation) {
+    return new Reservation(
+        reservation.id(),
+        fingerprint(2),
+        reservation.token(),
+        reservation.attempt(),
+        reservation.lease(),
+        reservation.retention());
+  }
+
+  private static State doneState() {
+    return new StoredOperation.Completed(response("done"));
+  }
+
+  private State state(Reservation reservation) {
+    Optional<StoredOperation> found = await(store().find(reservation.id()));
+    return found.orElseThrow().state();
+  }
+
+  private static StoredOperation existing(CompletionStage<ReserveReply> reply) {
+    return ((ReserveReply.Existing) await(reply)).operation();
+  }
+
+  private static State fenced(CompletionStage<WriteReply> reply) {
+    return ((WriteReply.Fenced) await(reply)).current().state();
+  }
+}
