@@ -149,9 +149,9 @@ public record Configuration(
    * Which requests, whose key, and how long it counts.
    *
    * @param name the operation's name, part of the scope; unique
-   * @param methods the methods that the route is for, in the order of the file; one or more, keyed
-   *     unless the route is {@link Keying#OFF}. Requests with a method that no route is for pass
-   *     through the first route that has their path
+   * @param methods the methods that are keyed, in the order of the file; where the route is {@link
+   *     Keying#OFF}, the methods that it takes, none standing for every method. Requests that no
+   *     route takes by method pass through the first one that has their path
    * @param path a well-formed pattern: literal segments, {@code *} and <code>{name}</code> for one
    *     segment, {@code **} at the end for the rest, also an empty one
    * @param upstream the name of one of the upstreams
@@ -169,8 +169,8 @@ public record Configuration(
    * @param requestLimit bytes of a keyed request's body; 1 B to 1 GiB
    * @param responseLimit bytes of a response's body that are kept; 1 B to 1 GiB
    * @param responseMode when the client gets a keyed response
-   * @param keep names of header fields that are stored and replayed although they belong to the
-   *     first exchange, such as {@code Set-Cookie}
+   * @param keep names, in small letters, of header fields that are stored and replayed although
+   *     they belong to the first exchange, such as {@code Set-Cookie}
    */
   public record Route(
       String name,

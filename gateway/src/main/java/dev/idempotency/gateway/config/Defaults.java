@@ -25,9 +25,6 @@ final class Defaults {
   static final Duration DRAIN = Duration.ofSeconds(25);
   static final Log LOG = new Log(LogFormat.TEXT, false);
 
-  /** Where a route is off: every method that another route could key. */
-  static final Set<String> OFF_METHODS = ordered("POST", "PUT", "PATCH", "DELETE");
-
   static final Set<String> METHODS = ordered("POST", "PATCH");
 
   /** The address stands for one that is missing. */

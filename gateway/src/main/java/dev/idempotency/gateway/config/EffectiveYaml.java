@@ -80,7 +80,11 @@ final class EffectiveYaml {
 
   private void route(Route route) {
     line(2, "- name: " + quote(route.name()));
-    line(4, "methods", "[" + String.join(", ", route.methods()) + "]");
+    if (route.methods().isEmpty()) {
+      line(4, "# methods: every method");
+    } else {
+      line(4, "methods", "[" + String.join(", ", route.methods()) + "]");
+    }
     line(4, "path", quote(route.path()));
     line(4, "upstream", quote(route.upstream()));
     line(4, "idempotency", Formats.print(route.idempotency()));

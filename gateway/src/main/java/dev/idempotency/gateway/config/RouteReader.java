@@ -9,10 +9,12 @@ import dev.idempotency.gateway.idempotency.UnknownPolicy;
 import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /** Reads one route. */
 final class RouteReader {
@@ -66,7 +68,7 @@ final class RouteReader {
           response.get("mode", MODE, DEFAULTS.responseMode()),
           response
               .list("keep", Formats.HEADER)
-              .<Set<String>>map(LinkedHashSet::new)
+              .map(RouteReader::smallLetters)
               .orElse(DEFAULTS.keep()));
     }
   }
@@ -76,7 +78,7 @@ final class RouteReader {
     return route
         .list("methods", off ? Formats.ANY_METHOD : Formats.KEYED_METHOD)
         .<Set<String>>map(LinkedHashSet::new)
-        .orElse(off ? Defaults.OFF_METHODS : DEFAULTS.methods());
+        .orElse(off ? Set.of() : DEFAULTS.methods());
   }
 
   private String upstream(Set<String> upstreams) {
@@ -126,6 +128,12 @@ final class RouteReader {
       }
     }
     return outcomes;
+  }
+
+  private static Set<String> smallLetters(List<String> names) {
+    return names.stream()
+        .map(name -> name.toLowerCase(Locale.ROOT))
+        .collect(Collectors.toCollection(LinkedHashSet::new));
   }
 
   private static int limit(Section section, int byDefault) {
