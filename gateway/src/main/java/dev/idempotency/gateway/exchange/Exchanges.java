@@ -23,6 +23,7 @@ public final class Exchanges {
 
   private static final int MOST_DEFERRED = 10_000;
   private static final int MOST_WAITERS = 1_000;
+  private static final Set<String> PAGE_METHODS = Set.of("GET", "HEAD");
 
   private final List<Route> routes;
   private final Response page;
@@ -67,11 +68,12 @@ public final class Exchanges {
     if (stopping) {
       return course.refuse(client, Result.SHUTTING_DOWN, Problems.shuttingDown());
     }
+    if (head.path().equals(ProblemDetails.PAGE) && PAGE_METHODS.contains(head.method())) {
+      return course.refuse(client, Result.PASSED, page(head));
+    }
     Route route = routeOf(head);
     if (route == null) {
-      return head.path().equals(ProblemDetails.PAGE)
-          ? course.refuse(client, Result.PASSED, page(head))
-          : course.refuse(client, Result.NO_ROUTE, Problems.noRoute());
+      return course.refuse(client, Result.NO_ROUTE, Problems.noRoute());
     }
     course.route(route.name());
     if (route.keying() == Route.Keying.OFF || !route.methods().contains(head.method())) {
@@ -81,9 +83,8 @@ public final class Exchanges {
   }
 
   private Response page(RequestHead head) {
-    return head.method().equals("HEAD")
-        ? Response.of(page.status(), page.head().headers().copy(), Response.NO_BODY)
-        : new Response(page.head(), page.body(), page.trailers());
+    byte[] body = head.method().equals("HEAD") ? Response.NO_BODY : page.body();
+    return Response.of(page.status(), page.head().headers().copy(), body);
   }
 
   /** The first route that keys the request, else the first that has its path. */
@@ -91,7 +92,7 @@ public final class Exchanges {
     Route byPath = null;
     for (Route route : routes) {
       if (route.path().matches(head.path())) {
-        if (route.methods().contains(head.method())) {
+        if (route.takes(head.method())) {
           return route;
         }
         byPath = byPath == null ? route : byPath;

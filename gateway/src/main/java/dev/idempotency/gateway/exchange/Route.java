@@ -60,7 +60,8 @@ public record Route(
     OFF
   }
 
-  boolean takes(String method, String requestPath) {
-    return methods.contains(method) && path.matches(requestPath);
+  /** Whether the method is meant; a route without keys may leave its methods open. */
+  boolean takes(String method) {
+    return methods.contains(method) || (keying == Keying.OFF && methods.isEmpty());
   }
 }

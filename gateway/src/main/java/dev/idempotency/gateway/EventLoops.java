@@ -1,0 +1,185 @@
+package dev.idempotency.gateway;
+
+import dev.idempotency.gateway.config.Configuration;
+import dev.idempotency.gateway.exchange.BodyBudget;
+import dev.idempotency.gateway.exchange.ExchangeListener;
+import dev.idempotency.gateway.exchange.Exchanges;
+import dev.idempotency.gateway.exchange.PathPattern;
+import dev.idempotency.gateway.exchange.Route;
+import dev.idempotency.gateway.fingerprint.FingerprintRule;
+import dev.idempotency.gateway.fingerprint.RequestFingerprinter;
+import dev.idempotency.gateway.http.Headers;
+import dev.idempotency.gateway.http.Response;
+import dev.idempotency.gateway.idempotency.Fingerprinter;
+import dev.idempotency.gateway.idempotency.OutcomePolicy;
+import dev.idempotency.gateway.transport.Transport;
+import dev.idempotency.gateway.upstream.HttpUpstream;
+import dev.idempotency.gateway.upstream.UpstreamOptions;
+import io.netty.channel.EventLoop;
+import io.netty.channel.EventLoopGroup;
+import io.netty.resolver.AddressResolverGroup;
+import io.netty.resolver.dns.DnsAddressResolverGroup;
+import io.netty.resolver.dns.DnsNameResolverBuilder;
+import io.netty.util.concurrent.EventExecutor;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What each event loop has of its own: exchanges, pools of upstream connections, a store. Loops
+ * share nothing that has to be locked.
+ */
+final class EventLoops {
+
+  /** How much longer than its time-out a response is still welcome for the record. */
+  private static final int LATE_FACTOR = 10;
+
+  private static final Duration LONGEST_LATE = Duration.ofMinutes(5);
+
+  private final Map<EventLoop, Exchanges> exchanges = new LinkedHashMap<>();
+  private final Map<EventLoop, List<HttpUpstream>> upstreams = new LinkedHashMap<>();
+
+  EventLoops(
+      Configuration configuration,
+      EventLoopGroup group,
+      Transport transport,
+      Stores stores,
+      BodyBudget budget,
+      ExchangeListener listener) {
+    AddressResolverGroup<InetSocketAddress> resolver =
+        new DnsAddressResolverGroup(
+            new DnsNameResolverBuilder().datagramChannelType(transport.datagramChannel()));
+    List<Fingerprinter> fingerprinters = fingerprinters(configuration);
+    Response page = page();
+    for (EventExecutor executor : group) {
+      EventLoop loop = (EventLoop) executor;
+      Map<String, HttpUpstream> pools = new LinkedHashMap<>();
+      for (Configuration.Upstream upstream : configuration.upstreams().values()) {
+        UpstreamOptions options = options(upstream, configuration.threads());
+        pools.put(upstream.name(), new HttpUpstream(options, loop, transport, resolver));
+      }
+      upstreams.put(loop, List.copyOf(pools.values()));
+      exchanges.put(
+          loop,
+          new Exchanges(
+              routes(configuration, fingerprinters, pools),
+              page,
+              stores.open(loop),
+              new LoopScheduler(loop),
+              budget,
+              listener));
+    }
+  }
+
+  private static UpstreamOptions options(Configuration.Upstream upstream, int threads) {
+    Duration late = upstream.responseTimeout().multipliedBy(LATE_FACTOR);
+    return new UpstreamOptions(
+        upstream.name(),
+        upstream.address().host(),
+        upstream.address().port(),
+        upstream.connectTimeout(),
+        upstream.responseTimeout(),
+        late.compareTo(LONGEST_LATE) < 0 ? late : LONGEST_LATE,
+        upstream.idleTimeout(),
+        share(upstream.maxConnections(), threads),
+        upstream.maxWaiting() == 0 ? 0 : share(upstream.maxWaiting(), threads),
+        upstream.acquireTimeout());
+  }
+
+  /** One loop's part of a limit, rounded up. */
+  private static int share(int whole, int threads) {
+    return (whole + threads - 1) / threads;
+  }
+
+  private static List<Fingerprinter> fingerprinters(Configuration configuration) {
+    byte @Nullable [] secret =
+        configuration.secret() == null
+            ? null
+            : configuration.secret().value().getBytes(StandardCharsets.UTF_8);
+    List<Fingerprinter> made = new ArrayList<>();
+    for (Configuration.Route route : configuration.routes()) {
+      made.add(
+          RequestFingerprinter.create(
+              new FingerprintRule(route.fingerprintHeaders(), route.ignore(), secret)));
+    }
+    return made;
+  }
+
+  private static List<Route> routes(
+      Configuration configuration,
+      List<Fingerprinter> fingerprinters,
+      Map<String, HttpUpstream> pools) {
+    List<Route> routes = new ArrayList<>();
+    for (int i = 0; i < configuration.routes().size(); i++) {
+      Configuration.Route route = configuration.routes().get(i);
+      HttpUpstream pool = pools.get(route.upstream());
+      if (pool == null) {
+        throw new IllegalStateException("the configuration was not validated");
+      }
+      routes.add(route(route, fingerprinters.get(i), pool));
+    }
+    return routes;
+  }
+
+  private static Route route(
+      Configuration.Route route, Fingerprinter fingerprinter, HttpUpstream pool) {
+    return new Route(
+        route.name(),
+        route.methods(),
+        PathPattern.of(route.path()),
+        pool,
+        Route.Keying.valueOf(route.idempotency().name()),
+        route.keyHeader(),
+        route.scope(),
+        fingerprinter,
+        route.retention(),
+        route.lease(),
+        route.inFlightWait(),
+        route.unknown(),
+        route.storeOutage() == Configuration.StoreOutage.BYPASS,
+        new OutcomePolicy(route.outcomes()),
+        route.requestLimit(),
+        route.responseLimit(),
+        route.responseMode() == Configuration.ResponseMode.STREAM,
+        route.keep());
+  }
+
+  /** The page about the gateway's own errors. */
+  private static Response page() {
+    try (InputStream page = EventLoops.class.getResourceAsStream("problems.html")) {
+      if (page == null) {
+        throw new IllegalStateException("problems.html is missing in the jar");
+      }
+      Headers headers =
+          Headers.of(
+              "Content-Type", "text/html; charset=utf-8", "Cache-Control", "public, max-age=3600");
+      return Response.of(200, headers, page.readAllBytes());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  Exchanges exchanges(EventLoop loop) {
+    Exchanges own = exchanges.get(loop);
+    if (own == null) {
+      throw new IllegalStateException("a loop of another group");
+    }
+    return own;
+  }
+
+  Map<EventLoop, Exchanges> exchanges() {
+    return exchanges;
+  }
+
+  Map<EventLoop, List<HttpUpstream>> upstreams() {
+    return upstreams;
+  }
+}

@@ -1,0 +1,185 @@
+package dev.idempotency.gateway;
+
+import dev.idempotency.gateway.config.Configuration;
+import dev.idempotency.gateway.config.HostAndPort;
+import dev.idempotency.gateway.exchange.BodyBudget;
+import dev.idempotency.gateway.exchange.ExchangeListener;
+import dev.idempotency.gateway.exchange.Exchanges;
+import dev.idempotency.gateway.server.HttpServer;
+import dev.idempotency.gateway.server.ServerOptions;
+import dev.idempotency.gateway.store.redis.RedisIdempotencyStore;
+import dev.idempotency.gateway.transport.Transport;
+import dev.idempotency.gateway.upstream.HttpUpstream;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.EventLoop;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.ToIntFunction;
+
+/** A running gateway: wires the parts, starts them, drains and stops them. */
+final class Gateway implements AutoCloseable {
+
+  private static final int MOST_TARGET_BYTES = 8 * 1024;
+  private static final Duration SETTLING = Duration.ofSeconds(2);
+  private static final long PAUSE_MILLIS = 10;
+
+  private final Configuration configuration;
+  private final MultiThreadIoEventLoopGroup group;
+  private final Stores stores;
+  private final EventLoops loops;
+  private final HttpServer server;
+  private final Channel listener;
+  private volatile boolean draining;
+
+  private Gateway(Configuration configuration) throws StartupException {
+    this.configuration = configuration;
+    Transport transport = Transport.best();
+    this.group = transport.group(configuration.threads(), "gateway");
+    this.stores = new Stores(configuration.store());
+    BodyBudget budget = new BodyBudget(configuration.limits().bodyBudget());
+    ExchangeListener heard = ExchangeListener.NONE;
+    this.loops = new EventLoops(configuration, group, transport, stores, budget, heard);
+    this.server =
+        new HttpServer(
+            transport, group, options(configuration.limits()), loops::exchanges, heard::bug);
+    try {
+      this.listener = bind("listen", configuration.listen(), server::bind);
+    } catch (StartupException e) {
+      stop();
+      throw e;
+    }
+  }
+
+  /** Starts a gateway; it answers when this returns. */
+  static Gateway start(Configuration configuration) throws StartupException {
+    return new Gateway(configuration);
+  }
+
+  private static ServerOptions options(Configuration.Limits limits) {
+    return new ServerOptions(
+        limits.headerSize(),
+        limits.headerCount(),
+        MOST_TARGET_BYTES,
+        limits.connections(),
+        limits.idleTimeout(),
+        limits.headTimeout(),
+        limits.bodyTimeout());
+  }
+
+  /** Listens, or says in one line why not. */
+  private interface Binder {
+    ChannelFuture bind(InetSocketAddress address);
+  }
+
+  private static Channel bind(String setting, HostAndPort where, Binder binder)
+      throws StartupException {
+    InetSocketAddress address = new InetSocketAddress(where.host(), where.port());
+    if (address.isUnresolved()) {
+      throw new StartupException(
+          setting + ": " + where + " (expected: an address of this machine, no such host)");
+    }
+    ChannelFuture bound = binder.bind(address).awaitUninterruptibly();
+    if (!bound.isSuccess()) {
+      throw new StartupException(
+          setting
+              + ": "
+              + where
+              + " can't be listened on: "
+              + bound.cause().getMessage()
+              + " (choose another with --"
+              + setting
+              + " HOST:PORT, or stop what listens there)");
+    }
+    return bound.channel();
+  }
+
+  /** The port that clients connect to. */
+  int port() {
+    return ((InetSocketAddress) listener.localAddress()).getPort();
+  }
+
+  /** The one line that is printed at start. */
+  String describe() {
+    StringBuilder upstreams = new StringBuilder();
+    configuration
+        .upstreams()
+        .forEach(
+            (name, upstream) ->
+                upstreams.append(upstreams.isEmpty() ? "" : ", ").append(upstream.address()));
+    return "listening on "
+        + new HostAndPort(configuration.listen().host(), port())
+        + ", upstream "
+        + upstreams
+        + ", store "
+        + stores.describe();
+  }
+
+  /**
+   * Stops: accepts nothing more, lets what is in flight finish within the configured time, marks
+   * the rest unknown, and closes.
+   */
+  @Override
+  public void close() {
+    draining = true;
+    listener.close().awaitUninterruptibly();
+    server.drain();
+    await(configuration.drain(), this::isQuiet);
+    onLoops(Exchanges::abandon);
+    await(SETTLING, this::isQuiet);
+    await(SETTLING, () -> sum(Exchanges::deferredWrites) == 0);
+    server.close();
+    stop();
+  }
+
+  private boolean isQuiet() {
+    return server.connections() == 0 && sum(Exchanges::underWay) == 0;
+  }
+
+  boolean isReady() {
+    return !draining && stores.reachable();
+  }
+
+  private void stop() {
+    for (Map.Entry<EventLoop, List<HttpUpstream>> own : loops.upstreams().entrySet()) {
+      own.getKey().execute(() -> own.getValue().forEach(HttpUpstream::close));
+    }
+    for (RedisIdempotencyStore store : stores.connections()) {
+      store.close().toCompletableFuture().completeOnTimeout(null, 2, TimeUnit.SECONDS).join();
+    }
+    group.shutdownGracefully(0, 2, TimeUnit.SECONDS).awaitUninterruptibly(3, TimeUnit.SECONDS);
+  }
+
+  private void onLoops(java.util.function.Consumer<Exchanges> task) {
+    loops.exchanges().forEach((loop, own) -> loop.execute(() -> task.accept(own)));
+  }
+
+  private int sum(ToIntFunction<Exchanges> count) {
+    int sum = 0;
+    for (Map.Entry<EventLoop, Exchanges> own : loops.exchanges().entrySet()) {
+      sum +=
+          own.getKey()
+              .submit(() -> count.applyAsInt(own.getValue()))
+              .awaitUninterruptibly()
+              .getNow();
+    }
+    return sum;
+  }
+
+  /** Looks again and again; the root may block. */
+  private static void await(Duration most, java.util.function.BooleanSupplier condition) {
+    long until = System.nanoTime() + most.toNanos();
+    while (!condition.getAsBoolean() && System.nanoTime() < until) {
+      try {
+        Thread.sleep(PAUSE_MILLIS);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        return;
+      }
+    }
+  }
+}

@@ -1,0 +1,26 @@
+package dev.idempotency.gateway;
+
+import dev.idempotency.gateway.exchange.Scheduler;
+import io.netty.channel.EventLoop;
+import java.time.Duration;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+
+/** The time of one event loop. */
+record LoopScheduler(EventLoop loop) implements Scheduler {
+
+  @Override
+  public long nanoTime() {
+    return System.nanoTime();
+  }
+
+  @Override
+  public void schedule(Runnable task, Duration delay) {
+    try {
+      Future<?> unused = loop.schedule(task, delay.toNanos(), TimeUnit.NANOSECONDS);
+    } catch (RejectedExecutionException e) {
+      // The loop has ended, and with it everything that the task was for.
+    }
+  }
+}

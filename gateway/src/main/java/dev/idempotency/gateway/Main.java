@@ -1,0 +1,128 @@
+package dev.idempotency.gateway;
+
+import dev.idempotency.gateway.config.Command;
+import dev.idempotency.gateway.config.Configuration;
+import dev.idempotency.gateway.config.HostAndPort;
+import dev.idempotency.gateway.demo.DemoOptions;
+import dev.idempotency.gateway.demo.DemoOrders;
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
+import org.jspecify.annotations.Nullable;
+
+/** The command line. */
+public final class Main {
+
+  private Main() {}
+
+  /** Starts what the arguments ask for; the process ends at SIGTERM or SIGINT. */
+  public static void main(String[] arguments) {
+    int code = run(List.of(arguments));
+    if (code != 0) {
+      System.exit(code);
+    }
+  }
+
+  private static int run(List<String> arguments) {
+    Command command = Command.parse(arguments, System.getenv(), version());
+    try {
+      if (command instanceof Command.Run run) {
+        start(run.configuration());
+      } else if (command instanceof Command.Demo demo) {
+        startDemo(demo);
+      } else if (command instanceof Command.Check check) {
+        print(check.text());
+      } else if (command instanceof Command.Exit exit) {
+        return exit(exit);
+      }
+      return 0;
+    } catch (StartupException e) {
+      System.err.println("idempotency-gateway: " + e.getMessage());
+      return 1;
+    }
+  }
+
+  private static int exit(Command.Exit exit) {
+    if (exit.code() == 0) {
+      print(exit.text());
+    } else {
+      System.err.println(exit.text().stripTrailing());
+    }
+    return exit.code();
+  }
+
+  @SuppressWarnings("SystemOut") // the one place that speaks to whoever started the process
+  private static void print(String text) {
+    System.out.println(text.stripTrailing());
+  }
+
+  private static String version() {
+    String version = Main.class.getPackage().getImplementationVersion();
+    return version == null ? "development" : version;
+  }
+
+  private static void start(Configuration configuration) throws StartupException {
+    Gateway gateway = Gateway.start(configuration);
+    print("idempotency-gateway " + version() + " " + gateway.describe());
+    stopAtSignal(gateway, null);
+  }
+
+  private static void startDemo(Command.Demo demo) throws StartupException {
+    HostAndPort where = demo.upstreamListen();
+    DemoOrders orders;
+    try {
+      orders =
+          DemoOrders.start(
+                  new InetSocketAddress(where.host(), where.port()), DemoOptions.defaults())
+              .toCompletableFuture()
+              .join();
+    } catch (CompletionException e) {
+      throw new StartupException(
+          "upstream-listen: "
+              + where
+              + " can't be listened on (choose another with --upstream-listen HOST:PORT)");
+    }
+    HostAndPort upstream = new HostAndPort(where.host(), orders.port());
+    print("demo order service listening on " + upstream + " (GET /ledger counts its effects)");
+    if (demo.upstreamOnly()) {
+      stopAtSignal(() -> {}, orders);
+      return;
+    }
+    Gateway gateway = Gateway.start(demo.gateway(upstream));
+    print("idempotency-gateway " + version() + " " + gateway.describe());
+    stopAtSignal(gateway, orders);
+  }
+
+  /** Keeps the process alive until a signal comes; then stops in order. */
+  private static void stopAtSignal(AutoCloseable first, @Nullable DemoOrders then) {
+    CountDownLatch ended = new CountDownLatch(1);
+    Thread stop =
+        new Thread(
+            () -> {
+              try {
+                first.close();
+                if (then != null) {
+                  then.close();
+                }
+              } catch (Exception e) {
+                System.err.println("idempotency-gateway: stopping failed: " + e);
+              } finally {
+                ended.countDown();
+              }
+            },
+            "stop");
+    Runtime.getRuntime().addShutdownHook(stop);
+    Thread keeper =
+        new Thread(
+            () -> {
+              try {
+                ended.await();
+              } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+              }
+            },
+            "main-keeper");
+    keeper.start();
+  }
+}

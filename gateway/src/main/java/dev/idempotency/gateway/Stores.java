@@ -1,0 +1,67 @@
+package dev.idempotency.gateway;
+
+import dev.idempotency.gateway.config.Configuration;
+import dev.idempotency.gateway.idempotency.IdempotencyStore;
+import dev.idempotency.gateway.idempotency.StoreHealth;
+import dev.idempotency.gateway.store.memory.MemoryIdempotencyStore;
+import dev.idempotency.gateway.store.redis.RedisIdempotencyStore;
+import dev.idempotency.gateway.store.redis.RedisStoreOptions;
+import io.netty.channel.EventLoop;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The store of each event loop: one and the same in memory, or a connection each to Redis. */
+final class Stores {
+
+  private final Configuration.Store settings;
+  private final List<StoreHealth> health = new ArrayList<>();
+  private final List<RedisIdempotencyStore> connections = new ArrayList<>();
+  private final MemoryIdempotencyStore memory;
+
+  Stores(Configuration.Store settings) {
+    this.settings = settings;
+    this.memory =
+        settings instanceof Configuration.Store.Memory bounds
+            ? MemoryIdempotencyStore.create(bounds.maxBytes())
+            : MemoryIdempotencyStore.create();
+  }
+
+  /** The store for that loop. */
+  IdempotencyStore open(EventLoop loop) {
+    if (settings instanceof Configuration.Store.Redis redis) {
+      RedisIdempotencyStore store =
+          RedisIdempotencyStore.connect(
+              new RedisStoreOptions(redis.url(), redis.prefix(), redis.timeout()), loop);
+      connections.add(store);
+      health.add(store);
+      return store;
+    }
+    health.add(memory);
+    return memory;
+  }
+
+  /** Whether every loop reaches its store. */
+  boolean reachable() {
+    return health.stream().allMatch(StoreHealth::reachable);
+  }
+
+  /** The first trouble, or how it stands. */
+  String detail() {
+    return health.stream()
+        .filter(store -> !store.reachable())
+        .findFirst()
+        .orElse(health.get(0))
+        .detail();
+  }
+
+  /** What the start line and the log say. */
+  String describe() {
+    return settings instanceof Configuration.Store.Redis redis
+        ? redis.maskedUrl()
+        : "memory (one gateway only, records do not survive a restart)";
+  }
+
+  List<RedisIdempotencyStore> connections() {
+    return connections;
+  }
+}

@@ -1,0 +1,102 @@
+package dev.idempotency.gateway.store.redis;
+
+import dev.idempotency.gateway.idempotency.StoreUnavailableException;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.protocol.CommandArgs;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One command of the store: the same bytes go out again where the first sending was lost with its
+ * connection. Confined to the event loop once it is handed over.
+ */
+final class Call<R> {
+
+  private final Script script;
+  private final byte[] key;
+  private final byte[][] texts;
+  private final long[] numbers;
+  private final Function<byte @Nullable [], R> reader;
+  private final CompletableFuture<R> reply = new CompletableFuture<>();
+
+  /** When it fails for lack of an answer, by {@link System#nanoTime}. */
+  long due;
+
+  /** How many connections it was written to. */
+  int sendings;
+
+  /** What is under way for it; null while it waits for a connection. */
+  @Nullable ScriptCommand current;
+
+  /**
+   * A command that is still to be sent.
+   *
+   * @param texts the script's first arguments
+   * @param numbers its last ones
+   * @param reader makes the answer out of the script's reply
+   */
+  Call(
+      Script script,
+      byte[] key,
+      byte[][] texts,
+      long[] numbers,
+      Function<byte @Nullable [], R> reader) {
+    this.script = script;
+    this.key = key;
+    this.texts = texts;
+    this.numbers = numbers;
+    this.reader = reader;
+  }
+
+  Script script() {
+    return script;
+  }
+
+  CompletableFuture<R> reply() {
+    return reply;
+  }
+
+  boolean isDone() {
+    return reply.isDone();
+  }
+
+  /**
+   * The arguments of EVAL or EVALSHA.
+   *
+   * @param whole whether the script's text is sent instead of its hash
+   */
+  CommandArgs<byte[], byte[]> arguments(boolean whole) {
+    CommandArgs<byte[], byte[]> arguments =
+        new CommandArgs<>(ByteArrayCodec.INSTANCE)
+            .add(whole ? script.text() : script.digest())
+            .add(1)
+            .add(key);
+    for (byte[] text : texts) {
+      arguments.add(text);
+    }
+    for (long number : numbers) {
+      arguments.add(number);
+    }
+    return arguments;
+  }
+
+  void answer(byte @Nullable [] replied) {
+    R answer;
+    try {
+      answer = reader.apply(replied);
+    } catch (StoreUnavailableException e) {
+      reply.completeExceptionally(e);
+      return;
+    } catch (RuntimeException e) {
+      reply.completeExceptionally(
+          new StoreUnavailableException("the reply of Redis makes no sense", e));
+      return;
+    }
+    reply.complete(answer);
+  }
+
+  void fail(String why) {
+    reply.completeExceptionally(new StoreUnavailableException(why));
+  }
+}

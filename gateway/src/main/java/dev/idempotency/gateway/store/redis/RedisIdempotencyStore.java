@@ -1,0 +1,138 @@
+package dev.idempotency.gateway.store.redis;
+
+import dev.idempotency.gateway.idempotency.IdempotencyStore;
+import dev.idempotency.gateway.idempotency.OperationId;
+import dev.idempotency.gateway.idempotency.Reservation;
+import dev.idempotency.gateway.idempotency.ReserveReply;
+import dev.idempotency.gateway.idempotency.Settlement;
+import dev.idempotency.gateway.idempotency.StoreHealth;
+import dev.idempotency.gateway.idempotency.StoredOperation;
+import dev.idempotency.gateway.idempotency.WriteReply;
+import io.netty.channel.EventLoop;
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * Keeps records in Redis 7 or later, or Valkey: one key per operation, named by the prefix and the
+ * operation's hash, judged by the clock of Redis, changed by scripts only (see {@link RecordFormat}
+ * and the script files beside this class).
+ *
+ * <h2>Threading</h2>
+ *
+ * <p>A store and its connection belong to one event loop: its commands are best called there, and
+ * their stages complete there. Health may be asked from any thread.
+ *
+ * <h2>Failure</h2>
+ *
+ * <p>Each stage ends within the deadline (and an eighth of it). While Redis cannot be reached,
+ * commands fail at once; the connection comes back by itself. A command that failed may still be
+ * executed by a server that was frozen and goes on; its token makes that harmless to others.
+ */
+public final class RedisIdempotencyStore implements IdempotencyStore, StoreHealth {
+
+  private static final byte[][] NO_TEXTS = {};
+  private static final long[] NO_NUMBERS = {};
+
+  private final byte[] prefix;
+  private final RedisLink link;
+
+  private RedisIdempotencyStore(RedisStoreOptions options, EventLoop loop) {
+    this.prefix = options.prefix().getBytes(StandardCharsets.UTF_8);
+    byte[] probeKey = (options.prefix() + "probe").getBytes(StandardCharsets.UTF_8);
+    this.link =
+        new RedisLink(
+            loop,
+            new LoopClient(options, loop, RedisLink.LIMIT),
+            probeKey,
+            options.deadline(),
+            LoopClient.connectTimeout(options));
+  }
+
+  /**
+   * A store that connects in the background; returns at once and never fails because Redis is away.
+   *
+   * @param loop where everything of this store happens; epoll or NIO, and for all stores of a
+   *     process the same
+   */
+  public static RedisIdempotencyStore connect(RedisStoreOptions options, EventLoop loop) {
+    RedisIdempotencyStore store = new RedisIdempotencyStore(options, loop);
+    store.link.open();
+    return store;
+  }
+
+  @Override
+  public boolean reachable() {
+    return link.reachable();
+  }
+
+  @Override
+  public String detail() {
+    return link.detail();
+  }
+
+  /** Ends the connection; what is under way fails. The event loop is left alone. */
+  public CompletionStage<Void> close() {
+    return link.close();
+  }
+
+  @Override
+  public CompletionStage<ReserveReply> reserve(Reservation reservation) {
+    byte[][] texts = {RecordFormat.head(reservation), RecordFormat.tail(reservation)};
+    return link.send(
+        new Call<>(
+            Script.RESERVE, key(reservation.id()), texts, times(reservation), Replies::reserve));
+  }
+
+  @Override
+  public CompletionStage<ReserveReply> takeOver(Reservation reservation) {
+    byte[][] texts = {
+      RecordFormat.head(reservation),
+      RecordFormat.tail(reservation),
+      RecordFormat.attempt(reservation.attempt() - 1)
+    };
+    return link.send(
+        new Call<>(
+            Script.TAKE_OVER, key(reservation.id()), texts, times(reservation), Replies::reserve));
+  }
+
+  @Override
+  public CompletionStage<WriteReply> renew(Reservation reservation) {
+    byte[][] texts = {RecordFormat.head(reservation), RecordFormat.tail(reservation)};
+    return link.send(
+        new Call<>(Script.RENEW, key(reservation.id()), texts, times(reservation), Replies::write));
+  }
+
+  @Override
+  public CompletionStage<WriteReply> settle(Reservation reservation, Settlement settlement) {
+    byte[][] texts = {RecordFormat.settled(reservation, settlement)};
+    long[] life = {reservation.retention().toMillis()};
+    return link.send(new Call<>(Script.SETTLE, key(reservation.id()), texts, life, Replies::write));
+  }
+
+  @Override
+  public CompletionStage<WriteReply> release(Reservation reservation) {
+    byte[][] texts = {RecordFormat.owner(reservation)};
+    return link.send(
+        new Call<>(Script.RELEASE, key(reservation.id()), texts, NO_NUMBERS, Replies::write));
+  }
+
+  @Override
+  public CompletionStage<Optional<StoredOperation>> find(OperationId id) {
+    return link.send(new Call<>(Script.FIND, key(id), NO_TEXTS, NO_NUMBERS, Replies::find));
+  }
+
+  private static long[] times(Reservation reservation) {
+    long lease = reservation.lease().toMillis();
+    return new long[] {lease, lease + reservation.retention().toMillis()};
+  }
+
+  /** The prefix and the operation's hash in hexadecimal, as logs name it. */
+  private byte[] key(OperationId id) {
+    byte[] name = id.toString().getBytes(StandardCharsets.US_ASCII);
+    byte[] key = new byte[prefix.length + name.length];
+    System.arraycopy(prefix, 0, key, 0, prefix.length);
+    System.arraycopy(name, 0, key, prefix.length, name.length);
+    return key;
+  }
+}

@@ -1,0 +1,122 @@
+package dev.idempotency.gateway;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** A gateway in a process of its own, that can be killed and stopped. */
+final class GatewayProcess implements AutoCloseable {
+
+  private static final Pattern LISTENING = Pattern.compile("listening on 127\\.0\\.0\\.1:(\\d+)");
+
+  private final Process process;
+  private final Path file;
+  private final int port;
+
+  private GatewayProcess(Process process, Path file, int port) {
+    this.process = process;
+    this.file = file;
+    this.port = port;
+  }
+
+  /** From the text of a configuration file without listen and admin. */
+  static GatewayProcess start(String yaml) {
+    try {
+      Path file = Files.createTempFile("gateway", ".yaml");
+      Files.writeString(file, "listen: 127.0.0.1:0\nadmin: 127.0.0.1:0\n" + yaml);
+      List<String> command = new ArrayList<>();
+      command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+      command.addAll(List.of("-XX:+UseSerialGC", "-Xmx128m", "-XX:TieredStopAtLevel=1", "-cp"));
+      command.add(System.getProperty("java.class.path"));
+      command.addAll(List.of("dev.idempotency.gateway.Main", "--config", file.toString()));
+      Process process =
+          new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+      return new GatewayProcess(process, file, readPort(process));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static int readPort(Process process) throws IOException {
+    BufferedReader out =
+        new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+    for (String line = out.readLine(); line != null; line = out.readLine()) {
+      Matcher matcher = LISTENING.matcher(line);
+      if (matcher.find()) {
+        return Integer.parseInt(matcher.group(1));
+      }
+    }
+    throw new IllegalStateException(
+        "the gateway ended with " + process.onExit().join().exitValue());
+  }
+
+  int port() {
+    return port;
+  }
+
+  long pid() {
+    return process.pid();
+  }
+
+  /** kill -9. */
+  void kill() {
+    process.destroyForcibly().onExit().join();
+  }
+
+  /** SIGTERM; does not wait. */
+  void terminate() {
+    process.destroy();
+  }
+
+  boolean waitForEnd(int seconds) {
+    try {
+      return process.waitFor(seconds, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  int exitCode() {
+    return process.exitValue();
+  }
+
+  /** SIGSTOP. */
+  void pause() {
+    signal("STOP");
+  }
+
+  /** SIGCONT. */
+  void resume() {
+    signal("CONT");
+  }
+
+  private void signal(String name) {
+    try {
+      int code = new ProcessBuilder("kill", "-" + name, Long.toString(pid())).start().waitFor();
+      if (code != 0) {
+        throw new IllegalStateException("kill ended with " + code);
+      }
+    } catch (IOException | InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @Override
+  public void close() {
+    kill();
+    try {
+      Files.deleteIfExists(file);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

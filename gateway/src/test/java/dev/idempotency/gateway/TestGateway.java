@@ -1,0 +1,80 @@
+package dev.idempotency.gateway;
+
+import dev.idempotency.gateway.config.Command;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+
+/** A gateway in this process, on ports of its own. */
+final class TestGateway implements AutoCloseable {
+
+  private final Gateway gateway;
+
+  private TestGateway(Gateway gateway) {
+    this.gateway = gateway;
+  }
+
+  /** From the text of a configuration file without listen and admin. */
+  static TestGateway start(String yaml) {
+    try {
+      Path file = Files.createTempFile("gateway", ".yaml");
+      try {
+        Files.writeString(file, "listen: 127.0.0.1:0\nadmin: 127.0.0.1:0\n" + yaml);
+        return start(Command.parse(List.of("--config", file.toString()), Map.of(), "test"));
+      } finally {
+        Files.delete(file);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /**
+   * One route "default" on every path.
+   *
+   * @param store the value of {@code store:}
+   * @param route further lines of the route, each indented by four blanks
+   */
+  static TestGateway start(String upstreamUrl, String store, String... route) {
+    return start(yaml(upstreamUrl, store, route));
+  }
+
+  static String yaml(String upstreamUrl, String store, String... route) {
+    StringBuilder yaml = new StringBuilder();
+    yaml.append("store: ").append(store).append('\n');
+    yaml.append("drain: 1s\nthreads: 2\n");
+    yaml.append("upstreams:\n  app: { url: \"").append(upstreamUrl).append("\" }\n");
+    yaml.append("routes:\n  - name: default\n    path: /**\n    upstream: app\n");
+    for (String line : route) {
+      yaml.append("    ").append(line).append('\n');
+    }
+    return yaml.toString();
+  }
+
+  private static TestGateway start(Command command) {
+    if (!(command instanceof Command.Run run)) {
+      throw new IllegalArgumentException(command.toString());
+    }
+    try {
+      return new TestGateway(Gateway.start(run.configuration()));
+    } catch (StartupException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  int port() {
+    return gateway.port();
+  }
+
+  Gateway gateway() {
+    return gateway;
+  }
+
+  @Override
+  public void close() {
+    gateway.close();
+  }
+}

@@ -1,0 +1,239 @@
+package dev.idempotency.gateway.store.redis;
+
+import static dev.idempotency.gateway.store.Fixtures.await;
+import static dev.idempotency.gateway.store.Fixtures.reservation;
+import static dev.idempotency.gateway.store.Fixtures.response;
+import static dev.idempotency.gateway.store.Fixtures.rival;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.idempotency.gateway.idempotency.IdempotencyKey;
+import dev.idempotency.gateway.idempotency.IdempotencyStore;
+import dev.idempotency.gateway.idempotency.OperationId;
+import dev.idempotency.gateway.idempotency.Reservation;
+import dev.idempotency.gateway.idempotency.ReserveReply;
+import dev.idempotency.gateway.idempotency.Settlement;
+import dev.idempotency.gateway.idempotency.StoreUnavailableException;
+import dev.idempotency.gateway.idempotency.StoredOperation;
+import dev.idempotency.gateway.idempotency.WriteReply;
+import dev.idempotency.gateway.store.Fixtures;
+import dev.idempotency.gateway.store.RuleModel;
+import dev.idempotency.gateway.store.StoreContractTest;
+import dev.idempotency.gateway.testing.RedisServer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class RedisIdempotencyStoreTest extends StoreContractTest {
+
+  private static final String PREFIX =
+      "test-" + Long.toHexString(ThreadLocalRandom.current().nextLong()) + ":";
+  private static RedisServer redis;
+  private static LoopStore owner;
+
+  @BeforeAll
+  static void connect() {
+    redis = RedisServer.shared();
+    owner =
+        LoopStore.connected(
+            RedisStoreOptions.of(redis.url())
+                .withPrefix(PREFIX)
+                .withDeadline(Duration.ofSeconds(10)));
+  }
+
+  @AfterAll
+  static void disconnect() {
+    owner.close();
+  }
+
+  @Override
+  protected IdempotencyStore store() {
+    return owner.store();
+  }
+
+  @Override
+  protected void elapse(Duration time) {
+    long until = redisMillis() + time.toMillis() + 1;
+    Awaitility.await()
+        .pollDelay(Duration.ZERO)
+        .pollInterval(Duration.ofMillis(2))
+        .until(() -> redisMillis() >= until);
+  }
+
+  private static long redisMillis() {
+    List<String> time = redis.call("TIME").lines().toList();
+    return Long.parseLong(time.get(0)) * 1_000 + Long.parseLong(time.get(1)) / 1_000;
+  }
+
+  @Test
+  void randomCommandsGiveTheRepliesOfTheRules() {
+    new RuleModel(store(), this::elapse, System.nanoTime()).run(600);
+  }
+
+  @Test
+  void stagesCompleteOnTheStoresEventLoop() {
+    CompletableFuture<Thread> completing = new CompletableFuture<>();
+    CompletableFuture<Thread> calling = new CompletableFuture<>();
+    owner
+        .loop()
+        .execute(
+            () -> {
+              calling.complete(Thread.currentThread());
+              store()
+                  .reserve(reservation())
+                  .thenAccept(reply -> completing.complete(Thread.currentThread()));
+            });
+    assertThat(await(completing)).isSameAs(await(calling));
+  }
+
+  @Test
+  void forgottenScriptsAreSentAgain() {
+    Reservation reservation = reservation();
+    redis.call("SCRIPT", "FLUSH");
+    assertThat(await(store().reserve(reservation))).isEqualTo(ReserveReply.ACQUIRED);
+    redis.call("SCRIPT", "FLUSH");
+    assertThat(await(store().settle(reservation, new Settlement.NotKept(200))))
+        .isEqualTo(WriteReply.DONE);
+    redis.call("SCRIPT", "FLUSH");
+    assertThat(await(store().find(reservation.id()))).isPresent();
+  }
+
+  @Test
+  void scriptsAreNamedByTheHashThatRedisGivesThem() {
+    for (Script script : Script.values()) {
+      String loaded =
+          redis.call("SCRIPT", "LOAD", new String(script.text(), StandardCharsets.ISO_8859_1));
+      assertThat(loaded).isEqualTo(new String(script.digest(), StandardCharsets.US_ASCII));
+    }
+  }
+
+  @Test
+  void keysAreNamedByHashesAndExpire() {
+    OperationId id =
+        OperationId.of(
+            "create-order", List.of("Bearer s3cr3t"), new IdempotencyKey("client-key-42"));
+    Reservation reservation =
+        Reservation.first(id, Fixtures.fingerprint(1), Fixtures.LEASE, Fixtures.RETENTION);
+    await(store().reserve(reservation));
+    await(store().settle(reservation, new Settlement.Completed(response("done"))));
+    List<String> keys = redis.call("KEYS", PREFIX + "*").lines().toList();
+    assertThat(keys).contains(PREFIX + id).allMatch(key -> key.matches(PREFIX + "[0-9a-f]{64}"));
+    for (String key : keys) {
+      assertThat(redis.call("PTTL", key)).as("life of " + key).isNotEqualTo("-1");
+    }
+    assertThat(redis.call("GET", PREFIX + id)).doesNotContain("s3cr3t").doesNotContain("key-42");
+  }
+
+  @Test
+  void lifeOfAReservationIsItsLeaseAndItsRetention() {
+    Reservation reservation = reservation();
+    await(store().reserve(reservation));
+    long most = Fixtures.LEASE.plus(Fixtures.RETENTION).toMillis();
+    assertThat(life(reservation)).isBetween(most - 60_000, most);
+    await(store().settle(reservation, new Settlement.NotKept(200)));
+    assertThat(life(reservation)).isLessThanOrEqualTo(Fixtures.RETENTION.toMillis());
+  }
+
+  private long life(Reservation reservation) {
+    return Long.parseLong(redis.call("PTTL", PREFIX + reservation.id()));
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {69, 70, 73, 100, 140})
+  void completedRecordThatWasCutIsDoneAndNotReplayable(int length) {
+    Reservation reservation = reservation();
+    await(store().reserve(reservation));
+    await(store().settle(reservation, new Settlement.Completed(response("a body".repeat(20)))));
+    write(reservation, redis.call("GET", PREFIX + reservation.id()).substring(0, length));
+    assertThat(seenByARival(reservation).state()).isEqualTo(new StoredOperation.NotKept(201));
+  }
+
+  @Test
+  void completedRecordWithAFlippedBitIsDoneAndNotReplayable() {
+    Reservation reservation = reservation();
+    await(store().reserve(reservation));
+    await(store().settle(reservation, new Settlement.Completed(response("100.00 EUR"))));
+    String value = redis.call("GET", PREFIX + reservation.id());
+    write(reservation, value.replace("100.00", "900.00"));
+    assertThat(seenByARival(reservation).state()).isEqualTo(new StoredOperation.NotKept(201));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "A", "D", "G", "garbage", "\u0002", "LLLLLLLLLLLLL"})
+  void garbageIsNeverTakenForAReply(String value) {
+    Reservation reservation = reservation();
+    write(reservation, value);
+    assertUnavailable(reservation);
+    assertThat(redis.call("GET", PREFIX + reservation.id())).isEqualTo(value);
+  }
+
+  @Test
+  void recordOfAnotherFormatOrStateIsRefusedAndLeftAlone() {
+    Reservation reservation = reservation();
+    await(store().reserve(reservation));
+    String value = redis.call("GET", PREFIX + reservation.id());
+    for (String other : List.of("\u0002" + value.substring(1), "\u0001Z" + value.substring(2))) {
+      write(reservation, other);
+      assertUnavailable(reservation);
+      assertThat(redis.call("GET", PREFIX + reservation.id())).isEqualTo(other);
+    }
+  }
+
+  @Test
+  void keyOfAnotherTypeIsRefused() {
+    Reservation reservation = reservation();
+    redis.call("LPUSH", PREFIX + reservation.id(), "x");
+    redis.call("EXPIRE", PREFIX + reservation.id(), "60");
+    assertThatThrownBy(() -> await(store().reserve(reservation)))
+        .isInstanceOf(StoreUnavailableException.class)
+        .hasMessageContaining("WRONGTYPE");
+  }
+
+  private void assertUnavailable(Reservation reservation) {
+    Settlement done = new Settlement.NotKept(200);
+    List<CompletionStage<?>> stages =
+        List.of(
+            store().reserve(reservation),
+            store().takeOver(reservation.following(1)),
+            store().renew(reservation),
+            store().settle(reservation, done),
+            store().release(reservation),
+            store().find(reservation.id()));
+    for (var stage : stages) {
+      assertThatThrownBy(() -> await(stage))
+          .isInstanceOf(StoreUnavailableException.class)
+          .hasMessageContaining("format");
+    }
+  }
+
+  private void write(Reservation reservation, String value) {
+    redis.call("SET", PREFIX + reservation.id(), value, "PX", "60000");
+  }
+
+  private StoredOperation seenByARival(Reservation reservation) {
+    return ((ReserveReply.Existing) await(store().reserve(rival(reservation)))).operation();
+  }
+
+  @Test
+  void manyCommandsAtOnceAreAllAnswered() {
+    List<Reservation> many = IntStream.range(0, 2_000).mapToObj(i -> reservation()).toList();
+    many.stream()
+        .map(r -> store().reserve(r).toCompletableFuture())
+        .toList()
+        .forEach(
+            reply ->
+                assertThat(reply.orTimeout(20, TimeUnit.SECONDS).join())
+                    .isEqualTo(ReserveReply.ACQUIRED));
+  }
+}
