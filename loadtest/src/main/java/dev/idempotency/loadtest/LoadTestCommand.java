@@ -85,8 +85,11 @@ public final class LoadTestCommand implements Callable<Integer> {
               .connectTimeout(settings.timeout())
               .build();
       return run(settings, client);
-    } catch (IllegalArgumentException | IOException e) {
+    } catch (IllegalArgumentException e) {
       out.println("not run: " + e.getMessage());
+      return NOT_RUN;
+    } catch (IOException e) {
+      out.println("not run: " + ledger + ": " + (e.getMessage() == null ? e : e.getMessage()));
       return NOT_RUN;
     }
   }
@@ -119,8 +122,7 @@ public final class LoadTestCommand implements Callable<Integer> {
     HttpResponse<InputStream> response = client.send(request, BodyHandlers.ofInputStream());
     try (InputStream text = response.body()) {
       if (response.statusCode() != 200) {
-        throw new IOException(
-            settings.ledger() + " answered " + response.statusCode() + " (expected: 200)");
+        throw new IOException("it answered " + response.statusCode() + " (expected: 200)");
       }
       return LedgerReader.read(text, prefix);
     }

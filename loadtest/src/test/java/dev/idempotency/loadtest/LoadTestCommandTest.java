@@ -100,10 +100,10 @@ class LoadTestCommandTest {
   @Test
   void ledgerThatIsSomethingElseStopsTheRunBeforeTheLoad() throws IOException {
     try (FakeGateway gateway = new FakeGateway(FakeGateway.Fault.NONE)) {
-      int exit =
-          run("--target", gateway.url("/orders"), "--ledger", gateway.url("/nowhere"));
+      int exit = run("--target", gateway.url("/orders"), "--ledger", gateway.url("/nowhere"));
 
-      assertThat(printed()).contains("not run: ", "answered 404 (expected: 200)");
+      assertThat(printed())
+          .contains("not run: " + gateway.url("/nowhere"), "it answered 404 (expected: 200)");
       assertThat(exit).isEqualTo(2);
     }
   }
