@@ -9,8 +9,10 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.EnumMap;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -106,9 +108,12 @@ class PartsTest {
       keys.done("k" + i);
     }
 
+    Set<String> seen = new HashSet<>();
     for (int i = 0; i < 1_000; i++) {
       String key = Objects.requireNonNull(keys.anyDone(random));
       assertThat(Integer.parseInt(key.substring(1))).isGreaterThanOrEqualTo(10_000 - 4096);
+      seen.add(key);
     }
+    assertThat(seen).hasSizeGreaterThan(500);
   }
 }

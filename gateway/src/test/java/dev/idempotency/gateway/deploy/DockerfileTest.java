@@ -8,6 +8,7 @@ import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -117,10 +118,10 @@ class DockerfileTest {
   @Test
   @Timeout(30)
   void gatewayThatDoesNotListenIsUnhealthy() throws IOException, InterruptedException {
-    HttpServer gone =
-        HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 10);
-    int port = gone.getAddress().getPort();
-    gone.stop(0);
+    int port;
+    try (ServerSocket gone = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      port = gone.getLocalPort();
+    }
 
     assertThat(isHealthy(port)).isFalse();
   }
@@ -129,11 +130,15 @@ class DockerfileTest {
     String check = all("HEALTHCHECK").get(0);
     ProcessBuilder builder =
         new ProcessBuilder(words(check.substring(check.indexOf("CMD ") + 4)))
-            .redirectErrorStream(true);
+            .redirectErrorStream(true)
+            .redirectOutput(ProcessBuilder.Redirect.DISCARD);
     builder.environment().put("GATEWAY_ADMIN", "0.0.0.0:" + port);
     Process process = builder.start();
-    process.getInputStream().readAllBytes();
-    assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
-    return process.exitValue() == 0;
+    try {
+      assertThat(process.waitFor(20, TimeUnit.SECONDS)).as("ended in time").isTrue();
+      return process.exitValue() == 0;
+    } finally {
+      process.destroyForcibly();
+    }
   }
 }
