@@ -8,6 +8,7 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.EvaluationResult;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -68,8 +69,7 @@ class ArchitectureTest {
           nothing blocks, Blocks.reference(
           """)
   void plantedViolationIsNoticed(String name, String culprit) {
-    ArchRule law = PLANTED_LAWS.get(name);
-    assertThat(law).as(name).isNotNull();
+    ArchRule law = Objects.requireNonNull(PLANTED_LAWS.get(name), name);
     assertThat(violations(law.evaluate(PLANTED))).as(name).contains(culprit);
   }
 
