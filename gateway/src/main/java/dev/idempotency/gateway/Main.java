@@ -5,6 +5,7 @@ import dev.idempotency.gateway.config.Configuration;
 import dev.idempotency.gateway.config.HostAndPort;
 import dev.idempotency.gateway.demo.DemoOptions;
 import dev.idempotency.gateway.demo.DemoOrders;
+import dev.idempotency.gateway.operations.Logging;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.concurrent.CompletionException;
@@ -63,9 +64,7 @@ public final class Main {
   }
 
   private static void start(Configuration configuration) throws StartupException {
-    Gateway gateway = Gateway.start(configuration);
-    print("idempotency-gateway " + version() + " " + gateway.describe());
-    stopAtSignal(gateway, null);
+    stopAtSignal(startGateway(configuration), null);
   }
 
   private static void startDemo(Command.Demo demo) throws StartupException {
@@ -89,9 +88,14 @@ public final class Main {
       stopAtSignal(() -> {}, orders);
       return;
     }
-    Gateway gateway = Gateway.start(demo.gateway(upstream));
+    stopAtSignal(startGateway(demo.gateway(upstream)), orders);
+  }
+
+  private static Gateway startGateway(Configuration configuration) throws StartupException {
+    Logging.configure(Logging.Format.valueOf(configuration.log().format().name()), "INFO");
+    Gateway gateway = Gateway.start(configuration, version());
     print("idempotency-gateway " + version() + " " + gateway.describe());
-    stopAtSignal(gateway, orders);
+    return gateway;
   }
 
   /** Keeps the process alive until a signal comes; then stops in order. */
@@ -108,6 +112,7 @@ public final class Main {
               } catch (Exception e) {
                 System.err.println("idempotency-gateway: stopping failed: " + e);
               } finally {
+                Logging.stop();
                 ended.countDown();
               }
             },

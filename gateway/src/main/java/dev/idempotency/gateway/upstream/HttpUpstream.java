@@ -94,6 +94,11 @@ public final class HttpUpstream implements Upstream {
     }
   }
 
+  /** The upstream's name in the configuration. */
+  public String name() {
+    return options.name();
+  }
+
   UpstreamOptions options() {
     return options;
   }

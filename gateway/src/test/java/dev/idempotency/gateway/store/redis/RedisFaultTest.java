@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 class RedisFaultTest {
 
   private static final Duration SHORT = Duration.ofMillis(200);
-  private static final Duration LONG = Duration.ofSeconds(10);
+  private static final Duration LONG = Duration.ofSeconds(40);
 
   private final RedisServer redis = RedisServer.start();
   private final FaultProxy proxy = FaultProxy.to(redis);
