@@ -15,7 +15,8 @@ import java.util.regex.Pattern;
 /** A gateway in a process of its own, that can be killed and stopped. */
 final class GatewayProcess implements AutoCloseable {
 
-  private static final Pattern LISTENING = Pattern.compile("listening on 127\\.0\\.0\\.1:(\\d+)");
+  private static final Pattern LISTENING =
+      Pattern.compile("^idempotency-gateway .* listening on 127\\.0\\.0\\.1:(\\d+)");
 
   private final Process process;
   private final Path file;

@@ -54,7 +54,17 @@ class ProgramIT {
             + "\" } }\n"
             + "routes: [ { name: r, path: /**, upstream: a, lease: -3s } ]\n");
     return List.of(
-        mistake("port in use", "TAKEN", "--upstream", UPSTREAM, "--listen", "TAKEN"),
+        mistake(
+            "port in use", "TAKEN", "--upstream", UPSTREAM, "--admin", ANY, "--listen", "TAKEN"),
+        mistake(
+            "admin port in use",
+            "admin: TAKEN",
+            "--upstream",
+            UPSTREAM,
+            "--listen",
+            ANY,
+            "--admin",
+            "TAKEN"),
         mistake("file that is not there", "missing.yaml", "--config", "/no/missing.yaml"),
         mistake("folder as file", "/tmp", "--config", "/tmp"),
         mistake("wrong file", "routes[0].lease", "--config", wrong.toString()),
@@ -142,7 +152,11 @@ class ProgramIT {
     try (RedisServer redis = RedisServer.start();
         ScriptedUpstream upstream = ScriptedUpstream.start((request, wire) -> never.pass());
         GatewayProcess gateway =
-            GatewayProcess.start(TestGateway.yaml(upstream.url(), redis.url(), "lease: 1m"));
+            GatewayProcess.start(
+                TestGateway.yaml(
+                    upstream.url(),
+                    "{ url: \"" + redis.url() + "\", timeout: 10s }",
+                    "lease: 1m"));
         RawClient client = RawClient.connect(gateway.port()).send(post("/orders", "k1", "{}"))) {
       await().atMost(Duration.ofSeconds(20)).until(() -> upstream.requests() == 1);
       gateway.terminate();

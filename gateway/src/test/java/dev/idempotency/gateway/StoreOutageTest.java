@@ -37,7 +37,7 @@ class StoreOutageTest {
     proxy = FaultProxy.to(redis);
     upstream = ScriptedUpstream.ok();
     gateway = TestGateway.start(yaml());
-    await().atMost(PATIENCE).until(() -> gateway.gateway().isReady());
+    await().atMost(PATIENCE).until(() -> gateway.isReady());
   }
 
   private String yaml() {
@@ -242,7 +242,7 @@ class StoreOutageTest {
     gateway.close();
 
     gateway = TestGateway.start(yaml());
-    await().atMost(PATIENCE).until(() -> gateway.gateway().isReady());
+    await().atMost(PATIENCE).until(() -> gateway.isReady());
     assertThat(keyed("").isReplay()).isTrue();
     assertThat(keyedHits()).isEqualTo(1);
   }
