@@ -14,7 +14,6 @@ import dev.idempotency.gateway.operations.Logging;
 import dev.idempotency.gateway.operations.Readiness;
 import dev.idempotency.gateway.server.HttpServer;
 import dev.idempotency.gateway.server.ServerOptions;
-import dev.idempotency.gateway.store.redis.RedisIdempotencyStore;
 import dev.idempotency.gateway.transport.Transport;
 import dev.idempotency.gateway.upstream.HttpUpstream;
 import io.netty.channel.Channel;
@@ -26,6 +25,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToIntFunction;
 
@@ -214,9 +214,12 @@ final class Gateway implements AutoCloseable {
     for (Map.Entry<EventLoop, List<HttpUpstream>> own : loops.upstreams().entrySet()) {
       own.getKey().execute(() -> own.getValue().forEach(HttpUpstream::close));
     }
-    for (RedisIdempotencyStore store : stores.connections()) {
-      store.close().toCompletableFuture().completeOnTimeout(null, 2, TimeUnit.SECONDS).join();
-    }
+    CompletableFuture.allOf(
+            stores.connections().stream()
+                .map(store -> store.close().toCompletableFuture())
+                .toArray(CompletableFuture<?>[]::new))
+        .completeOnTimeout(null, 2, TimeUnit.SECONDS)
+        .join();
     group.shutdownGracefully(0, 2, TimeUnit.SECONDS).awaitUninterruptibly(3, TimeUnit.SECONDS);
   }
 

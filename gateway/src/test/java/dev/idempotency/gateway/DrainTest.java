@@ -71,7 +71,8 @@ class DrainTest {
   }
 
   private static boolean isRefused(int port) {
-    try (RawClient client = RawClient.connect(port)) {
+    try {
+      RawClient.connect(port).close();
       return false;
     } catch (UncheckedIOException e) {
       return true;

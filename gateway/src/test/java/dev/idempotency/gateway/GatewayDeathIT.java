@@ -103,12 +103,14 @@ class GatewayDeathIT {
           }
           wire.respond(200, "second");
         });
-    try (GatewayProcess gateway = GatewayProcess.start(yaml(redis.url(), upstream.url()));
-        RawClient held = RawClient.connect(gateway.port()).send(HELD);
-        RawClient retried = RawClient.connect(gateway.port()).send(RETRIED)) {
+    try (GatewayProcess gateway = GatewayProcess.start(yaml(redis.url(), upstream.url()))) {
+      CompletableFuture<RawResponse> held = send(gateway.port(), HELD);
+      CompletableFuture<RawResponse> retried = send(gateway.port(), RETRIED);
       await().atMost(PATIENCE).until(() -> upstream.requests() == 2);
       gateway.kill();
 
+      assertThat(held.handle((answer, cut) -> cut)).succeedsWithin(PATIENCE).isNotNull();
+      assertThat(retried.handle((answer, cut) -> cut)).succeedsWithin(PATIENCE).isNotNull();
       assertThat(says(askOther(HELD))).isEqualTo("request-in-flight");
       assertThat(says(askOther(RETRIED))).isEqualTo("request-in-flight");
       awaitFromOther(HELD, "outcome-unknown");

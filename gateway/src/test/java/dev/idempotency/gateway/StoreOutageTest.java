@@ -11,6 +11,7 @@ import dev.idempotency.gateway.testing.RawResponse;
 import dev.idempotency.gateway.testing.RedisServer;
 import dev.idempotency.gateway.testing.ScriptedUpstream;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -162,6 +163,18 @@ class StoreOutageTest {
     assertClosed();
     redis.restart();
     assertOpenAgain();
+  }
+
+  /** What is left behind is found when the class ends. */
+  @Test
+  void gatewayThatConnectsInVainStopsAndLeavesNoBufferBehind() {
+    proxy.blackHole();
+    proxy.resetAll();
+    await().atMost(PATIENCE).until(() -> proxy.open() > 0);
+    CompletableFuture<Void> stopped = CompletableFuture.runAsync(gateway::close);
+
+    assertThat(stopped).succeedsWithin(PATIENCE);
+    gateway = TestGateway.start(yaml());
   }
 
   @Test
