@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /** A gateway in a process of its own, that can be killed and stopped. */
 final class GatewayProcess implements AutoCloseable {
@@ -19,10 +20,10 @@ final class GatewayProcess implements AutoCloseable {
       Pattern.compile("^idempotency-gateway .* listening on 127\\.0\\.0\\.1:(\\d+)");
 
   private final Process process;
-  private final Path file;
+  private final @Nullable Path file;
   private final int port;
 
-  private GatewayProcess(Process process, Path file, int port) {
+  private GatewayProcess(Process process, @Nullable Path file, int port) {
     this.process = process;
     this.file = file;
     this.port = port;
@@ -48,8 +49,8 @@ final class GatewayProcess implements AutoCloseable {
     }
   }
 
-  private static GatewayProcess start(Map<String, String> variables, Path file, String... arguments)
-      throws IOException {
+  private static GatewayProcess start(
+      Map<String, String> variables, @Nullable Path file, String... arguments) throws IOException {
     ProcessBuilder builder =
         new ProcessBuilder(ProgramRun.command(arguments))
             .redirectError(ProcessBuilder.Redirect.INHERIT);
