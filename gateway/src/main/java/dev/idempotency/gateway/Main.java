@@ -15,10 +15,16 @@ import org.jspecify.annotations.Nullable;
 /** The command line. */
 public final class Main {
 
+  private static final String LEAK_DETECTION = "io.netty.leakDetection.level";
+
   private Main() {}
 
   /** Starts what the arguments ask for; the process ends at SIGTERM or SIGINT. */
   public static void main(String[] arguments) {
+    // Sampling leaks costs a stack trace for every hundredth buffer; tests look at every buffer.
+    if (System.getProperty(LEAK_DETECTION) == null) {
+      System.setProperty(LEAK_DETECTION, "disabled");
+    }
     int code = run(List.of(arguments));
     if (code != 0) {
       System.exit(code);
@@ -68,6 +74,7 @@ public final class Main {
   }
 
   private static void startDemo(Command.Demo demo) throws StartupException {
+    Logging.configure(Logging.Format.TEXT, "INFO");
     HostAndPort where = demo.upstreamListen();
     DemoOrders orders;
     try {
