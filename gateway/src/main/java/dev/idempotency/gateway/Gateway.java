@@ -29,6 +29,7 @@ final class Gateway implements AutoCloseable {
   private static final long PAUSE_MILLIS = 10;
 
   private final Configuration configuration;
+  private final BodyBudget budget;
   private final MultiThreadIoEventLoopGroup group;
   private final Stores stores;
   private final EventLoops loops;
@@ -41,7 +42,7 @@ final class Gateway implements AutoCloseable {
     Transport transport = Transport.best();
     this.group = transport.group(configuration.threads(), "gateway");
     this.stores = new Stores(configuration.store());
-    BodyBudget budget = new BodyBudget(configuration.limits().bodyBudget());
+    this.budget = new BodyBudget(configuration.limits().bodyBudget());
     ExchangeListener heard = ExchangeListener.NONE;
     this.loops = new EventLoops(configuration, group, transport, stores, budget, heard);
     this.server =
@@ -101,6 +102,11 @@ final class Gateway implements AutoCloseable {
   /** The port that clients connect to. */
   int port() {
     return ((InetSocketAddress) listener.localAddress()).getPort();
+  }
+
+  /** Bytes of bodies that are held at the moment. */
+  long heldBytes() {
+    return budget.used();
   }
 
   /** The one line that is printed at start. */
