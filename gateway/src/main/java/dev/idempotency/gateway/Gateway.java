@@ -5,6 +5,13 @@ import dev.idempotency.gateway.config.HostAndPort;
 import dev.idempotency.gateway.exchange.BodyBudget;
 import dev.idempotency.gateway.exchange.ExchangeListener;
 import dev.idempotency.gateway.exchange.Exchanges;
+import dev.idempotency.gateway.operations.AccessLog;
+import dev.idempotency.gateway.operations.AdminServer;
+import dev.idempotency.gateway.operations.FailureLog;
+import dev.idempotency.gateway.operations.GatewayMetrics;
+import dev.idempotency.gateway.operations.Listeners;
+import dev.idempotency.gateway.operations.Logging;
+import dev.idempotency.gateway.operations.Readiness;
 import dev.idempotency.gateway.server.HttpServer;
 import dev.idempotency.gateway.server.ServerOptions;
 import dev.idempotency.gateway.store.redis.RedisIdempotencyStore;
@@ -16,6 +23,7 @@ import io.netty.channel.EventLoop;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -34,31 +42,63 @@ final class Gateway implements AutoCloseable {
   private final Stores stores;
   private final EventLoops loops;
   private final HttpServer server;
+  private final AdminServer admin;
+  private final StoreWatch watch;
   private final Channel listener;
+  private final Channel adminListener;
   private volatile boolean draining;
 
-  private Gateway(Configuration configuration) throws StartupException {
+  private Gateway(Configuration configuration, String version) throws StartupException {
     this.configuration = configuration;
     Transport transport = Transport.best();
     this.group = transport.group(configuration.threads(), "gateway");
     this.stores = new Stores(configuration.store());
     this.budget = new BodyBudget(configuration.limits().bodyBudget());
-    ExchangeListener heard = ExchangeListener.NONE;
+    GatewayMetrics metrics = new GatewayMetrics(version);
+    ExchangeListener heard = listeners(configuration, metrics);
     this.loops = new EventLoops(configuration, group, transport, stores, budget, heard);
     this.server =
         new HttpServer(
             transport, group, options(configuration.limits()), loops::exchanges, heard::bug);
+    this.admin = new AdminServer(transport, group, metrics, this::readiness);
+    this.watch = new StoreWatch(stores, group.next());
+    describe(metrics, budget);
     try {
+      this.adminListener = bind("admin", configuration.admin(), admin::bind);
       this.listener = bind("listen", configuration.listen(), server::bind);
     } catch (StartupException e) {
       stop();
       throw e;
     }
+    watch.start();
+  }
+
+  private static ExchangeListener listeners(Configuration configuration, GatewayMetrics metrics) {
+    List<ExchangeListener> heard = new ArrayList<>(List.of(metrics, new FailureLog()));
+    if (configuration.log().access()) {
+      heard.add(new AccessLog(Logging.Format.valueOf(configuration.log().format().name())));
+    }
+    return Listeners.of(heard);
+  }
+
+  /** Shows the metrics where their numbers are. */
+  private void describe(GatewayMetrics metrics, BodyBudget budget) {
+    configuration.routes().forEach(route -> metrics.route(route.name()));
+    metrics.bodies(budget);
+    metrics.readiness(this::readiness);
+    metrics.clientConnections(server::connections);
+    loops.exchanges().values().forEach(own -> metrics.deferredWrites(own::deferredWrites));
+    for (List<HttpUpstream> pools : loops.upstreams().values()) {
+      for (HttpUpstream pool : pools) {
+        metrics.upstream(
+            pool.name(), pool::connections, pool::idleConnections, pool::waitingRequests);
+      }
+    }
   }
 
   /** Starts a gateway; it answers when this returns. */
-  static Gateway start(Configuration configuration) throws StartupException {
-    return new Gateway(configuration);
+  static Gateway start(Configuration configuration, String version) throws StartupException {
+    return new Gateway(configuration, version);
   }
 
   private static ServerOptions options(Configuration.Limits limits) {
@@ -109,6 +149,11 @@ final class Gateway implements AutoCloseable {
     return budget.used();
   }
 
+  /** The port of metrics and health. */
+  int adminPort() {
+    return ((InetSocketAddress) adminListener.localAddress()).getPort();
+  }
+
   /** The one line that is printed at start. */
   String describe() {
     StringBuilder upstreams = new StringBuilder();
@@ -119,6 +164,8 @@ final class Gateway implements AutoCloseable {
                 upstreams.append(upstreams.isEmpty() ? "" : ", ").append(upstream.address()));
     return "listening on "
         + new HostAndPort(configuration.listen().host(), port())
+        + ", admin on "
+        + new HostAndPort(configuration.admin().host(), adminPort())
         + ", upstream "
         + upstreams
         + ", store "
@@ -146,11 +193,14 @@ final class Gateway implements AutoCloseable {
     return server.connections() == 0 && sum(Exchanges::underWay) == 0;
   }
 
-  boolean isReady() {
-    return !draining && stores.reachable();
+  private Readiness.State readiness() {
+    boolean up = stores.reachable();
+    return new Readiness.State(up && !draining, up, stores.detail(), draining);
   }
 
   private void stop() {
+    watch.stop();
+    admin.close();
     for (Map.Entry<EventLoop, List<HttpUpstream>> own : loops.upstreams().entrySet()) {
       own.getKey().execute(() -> own.getValue().forEach(HttpUpstream::close));
     }

@@ -59,7 +59,7 @@ final class TestGateway implements AutoCloseable {
       throw new IllegalArgumentException(command.toString());
     }
     try {
-      return new TestGateway(Gateway.start(run.configuration()));
+      return new TestGateway(Gateway.start(run.configuration(), "test"));
     } catch (StartupException e) {
       throw new IllegalStateException(e);
     }
@@ -67,6 +67,10 @@ final class TestGateway implements AutoCloseable {
 
   int port() {
     return gateway.port();
+  }
+
+  int adminPort() {
+    return gateway.adminPort();
   }
 
   Gateway gateway() {

@@ -21,6 +21,7 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
   private final byte @Nullable [] wholeBody;
   private ClientStream client;
   private @Nullable UpstreamConnection connection;
+  private boolean opening;
   private boolean begun;
   private boolean ended;
   private int status;
@@ -46,7 +47,10 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
       Route route, Course course, long contentLength, Peer peer, ClientStream client) {
     PassThroughExchange exchange =
         new PassThroughExchange(route, course, contentLength, null, peer, client);
+    // With a connection at hand, head and body go out in one piece when the burst of reading ends.
+    exchange.opening = true;
     route.upstream().acquire(exchange);
+    exchange.opening = false;
     return exchange;
   }
 
@@ -75,7 +79,9 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
       }
     } else if (wholeBody == null) {
       client.wantBody();
-      acquired.flush();
+      if (!opening) {
+        acquired.flush();
+      }
     }
   }
 

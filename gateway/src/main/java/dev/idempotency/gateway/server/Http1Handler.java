@@ -49,6 +49,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
   private @Nullable ChannelHandlerContext context;
   private @Nullable Http1Stream current;
   private boolean pumping;
+  private boolean reading;
   private boolean closing;
   private boolean inputShut;
   private boolean lingering;
@@ -98,12 +99,14 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
       return;
     }
     since = System.nanoTime();
+    reading = true;
     queue.add(message);
     pump();
   }
 
   @Override
   public void channelReadComplete(ChannelHandlerContext ctx) {
+    reading = false;
     if (current != null) {
       current.exchange.flush();
     }
@@ -123,6 +126,9 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
       while (!queue.isEmpty() && deliver(queue.element())) {}
     } finally {
       pumping = false;
+    }
+    if (!reading && current != null) {
+      current.exchange.flush();
     }
     if (inputShut && queue.isEmpty()) {
       inputEnded();

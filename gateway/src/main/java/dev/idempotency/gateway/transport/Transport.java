@@ -17,6 +17,7 @@ import io.netty.channel.socket.SocketChannel;
 import io.netty.channel.socket.nio.NioDatagramChannel;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.util.concurrent.DefaultThreadFactory;
+import io.netty.util.concurrent.FastThreadLocal;
 
 /** The operating system's way to do network I/O: epoll where there is one, else NIO. */
 public enum Transport {
@@ -27,6 +28,14 @@ public enum Transport {
 
   /** TCP_ESTABLISHED in the kernel; a peer that has closed makes it TCP_CLOSE_WAIT. */
   private static final int ESTABLISHED = 1;
+
+  private static final FastThreadLocal<EpollTcpInfo> TCP_INFO =
+      new FastThreadLocal<>() {
+        @Override
+        protected EpollTcpInfo initialValue() {
+          return new EpollTcpInfo();
+        }
+      };
 
   /** The best one here. */
   public static Transport best() {
@@ -64,7 +73,8 @@ public enum Transport {
       return false;
     }
     if (channel instanceof EpollSocketChannel epoll) {
-      EpollTcpInfo info = epoll.tcpInfo();
+      EpollTcpInfo info = TCP_INFO.get();
+      epoll.tcpInfo(info);
       return info.state() == ESTABLISHED;
     }
     return !(channel instanceof PeekableNioChannel nio) || nio.isQuietAndOpen();

@@ -49,6 +49,10 @@ final class Call<R> {
     this.reader = reader;
   }
 
+  Script script() {
+    return script;
+  }
+
   CompletableFuture<R> reply() {
     return reply;
   }
