@@ -31,7 +31,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -139,7 +138,7 @@ final class EventLoops {
         pool,
         Route.Keying.valueOf(route.idempotency().name()),
         route.keyHeader(),
-        route.scope().required() ? route.scope().headers() : List.of(),
+        route.scope(),
         fingerprinter,
         route.retention(),
         route.lease(),
@@ -150,7 +149,7 @@ final class EventLoops {
         route.requestLimit(),
         route.responseLimit(),
         route.responseMode() == Configuration.ResponseMode.STREAM,
-        route.keepSetCookie() ? Set.of("set-cookie") : Set.of());
+        route.keep());
   }
 
   /** The page about the gateway's own errors. */

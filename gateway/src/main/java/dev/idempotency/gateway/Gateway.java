@@ -5,9 +5,15 @@ import dev.idempotency.gateway.config.HostAndPort;
 import dev.idempotency.gateway.exchange.BodyBudget;
 import dev.idempotency.gateway.exchange.ExchangeListener;
 import dev.idempotency.gateway.exchange.Exchanges;
+import dev.idempotency.gateway.operations.AccessLog;
+import dev.idempotency.gateway.operations.AdminServer;
+import dev.idempotency.gateway.operations.FailureLog;
+import dev.idempotency.gateway.operations.GatewayMetrics;
+import dev.idempotency.gateway.operations.Listeners;
+import dev.idempotency.gateway.operations.Logging;
+import dev.idempotency.gateway.operations.Readiness;
 import dev.idempotency.gateway.server.HttpServer;
 import dev.idempotency.gateway.server.ServerOptions;
-import dev.idempotency.gateway.store.redis.RedisIdempotencyStore;
 import dev.idempotency.gateway.transport.Transport;
 import dev.idempotency.gateway.upstream.HttpUpstream;
 import io.netty.channel.Channel;
@@ -16,8 +22,10 @@ import io.netty.channel.EventLoop;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToIntFunction;
 
@@ -29,39 +37,75 @@ final class Gateway implements AutoCloseable {
   private static final long PAUSE_MILLIS = 10;
 
   private final Configuration configuration;
+  private final BodyBudget budget;
   private final MultiThreadIoEventLoopGroup group;
   private final Stores stores;
   private final EventLoops loops;
   private final HttpServer server;
+  private final AdminServer admin;
+  private final StoreWatch watch;
   private final Channel listener;
+  private final Channel adminListener;
   private volatile boolean draining;
 
-  private Gateway(Configuration configuration, Transport transport) throws StartupException {
+  private Gateway(Configuration configuration, String version, Transport transport)
+      throws StartupException {
     this.configuration = configuration;
-    this.group = transport.group(configuration.threads(), "gateway");
+    // First, because it may refuse, and nothing has been started yet.
     this.stores = new Stores(configuration.store());
-    BodyBudget budget = new BodyBudget(configuration.limits().bodyBudget());
-    ExchangeListener heard = ExchangeListener.NONE;
+    this.group = transport.group(configuration.threads(), "gateway");
+    this.budget = new BodyBudget(configuration.limits().bodyBudget());
+    GatewayMetrics metrics = new GatewayMetrics(version);
+    ExchangeListener heard = listeners(configuration, metrics);
     this.loops = new EventLoops(configuration, group, transport, stores, budget, heard);
     this.server =
         new HttpServer(
             transport, group, options(configuration.limits()), loops::exchanges, heard::bug);
+    this.admin = new AdminServer(transport, group, metrics, this::readiness);
+    this.watch = new StoreWatch(stores, group.next());
+    describe(metrics, budget);
     try {
+      this.adminListener = bind("admin", configuration.admin(), admin::bind);
       this.listener = bind("listen", configuration.listen(), server::bind);
     } catch (StartupException e) {
       stop();
       throw e;
     }
+    watch.start();
+  }
+
+  private static ExchangeListener listeners(Configuration configuration, GatewayMetrics metrics) {
+    List<ExchangeListener> heard = new ArrayList<>(List.of(metrics, new FailureLog()));
+    if (configuration.log().access()) {
+      heard.add(new AccessLog(Logging.Format.valueOf(configuration.log().format().name())));
+    }
+    return Listeners.of(heard);
+  }
+
+  /** Shows the metrics where their numbers are. */
+  private void describe(GatewayMetrics metrics, BodyBudget budget) {
+    configuration.routes().forEach(route -> metrics.route(route.name()));
+    metrics.bodies(budget);
+    metrics.readiness(this::readiness);
+    metrics.clientConnections(server::connections);
+    loops.exchanges().values().forEach(own -> metrics.deferredWrites(own::deferredWrites));
+    for (List<HttpUpstream> pools : loops.upstreams().values()) {
+      for (HttpUpstream pool : pools) {
+        metrics.upstream(
+            pool.name(), pool::connections, pool::idleConnections, pool::waitingRequests);
+      }
+    }
   }
 
   /** Starts a gateway; it answers when this returns. */
-  static Gateway start(Configuration configuration) throws StartupException {
-    return start(configuration, Transport.best());
+  static Gateway start(Configuration configuration, String version) throws StartupException {
+    return start(configuration, version, Transport.best());
   }
 
   /** Starts a gateway on a transport other than the best one here. */
-  static Gateway start(Configuration configuration, Transport transport) throws StartupException {
-    return new Gateway(configuration, transport);
+  static Gateway start(Configuration configuration, String version, Transport transport)
+      throws StartupException {
+    return new Gateway(configuration, version, transport);
   }
 
   private static ServerOptions options(Configuration.Limits limits) {
@@ -107,6 +151,16 @@ final class Gateway implements AutoCloseable {
     return ((InetSocketAddress) listener.localAddress()).getPort();
   }
 
+  /** Bytes of bodies that are held at the moment. */
+  long heldBytes() {
+    return budget.used();
+  }
+
+  /** The port of metrics and health. */
+  int adminPort() {
+    return ((InetSocketAddress) adminListener.localAddress()).getPort();
+  }
+
   /** The one line that is printed at start. */
   String describe() {
     StringBuilder upstreams = new StringBuilder();
@@ -117,6 +171,8 @@ final class Gateway implements AutoCloseable {
                 upstreams.append(upstreams.isEmpty() ? "" : ", ").append(upstream.address()));
     return "listening on "
         + new HostAndPort(configuration.listen().host(), port())
+        + ", admin on "
+        + new HostAndPort(configuration.admin().host(), adminPort())
         + ", upstream "
         + upstreams
         + ", store "
@@ -132,29 +188,50 @@ final class Gateway implements AutoCloseable {
     draining = true;
     listener.close().awaitUninterruptibly();
     server.drain();
-    await(configuration.drain(), this::isQuiet);
+    onLoops(Exchanges::hurryDeferredWrites);
+    await(configuration.drain(), () -> isQuiet() && isWritten());
     onLoops(Exchanges::abandon);
     await(SETTLING, this::isQuiet);
-    await(SETTLING, () -> sum(Exchanges::deferredWrites) == 0);
+    await(SETTLING, this::isWritten);
     server.close();
     stop();
   }
 
   private boolean isQuiet() {
-    return server.connections() == 0 && sum(Exchanges::underWay) == 0;
+    return server.connections() == 0 && underWay() == 0;
   }
 
-  boolean isReady() {
-    return !draining && stores.reachable();
+  /** How many exchanges with a key are under way. */
+  int underWay() {
+    return sum(Exchanges::underWay);
+  }
+
+  private boolean isWritten() {
+    return deferredWrites() == 0;
+  }
+
+  /** How many writes to the store wait to be tried again. */
+  int deferredWrites() {
+    return sum(Exchanges::deferredWrites);
+  }
+
+  private Readiness.State readiness() {
+    boolean up = stores.reachable();
+    return new Readiness.State(up && !draining, up, stores.detail(), draining);
   }
 
   private void stop() {
+    watch.stop();
+    admin.close();
     for (Map.Entry<EventLoop, List<HttpUpstream>> own : loops.upstreams().entrySet()) {
       own.getKey().execute(() -> own.getValue().forEach(HttpUpstream::close));
     }
-    for (RedisIdempotencyStore store : stores.connections()) {
-      store.close().toCompletableFuture().completeOnTimeout(null, 2, TimeUnit.SECONDS).join();
-    }
+    CompletableFuture.allOf(
+            stores.connections().stream()
+                .map(store -> store.close().toCompletableFuture())
+                .toArray(CompletableFuture<?>[]::new))
+        .completeOnTimeout(null, 2, TimeUnit.SECONDS)
+        .join();
     group.shutdownGracefully(0, 2, TimeUnit.SECONDS).awaitUninterruptibly(3, TimeUnit.SECONDS);
   }
 

@@ -5,6 +5,7 @@ import dev.idempotency.gateway.config.Configuration;
 import dev.idempotency.gateway.config.HostAndPort;
 import dev.idempotency.gateway.demo.DemoOptions;
 import dev.idempotency.gateway.demo.DemoOrders;
+import dev.idempotency.gateway.operations.Logging;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.concurrent.CompletionException;
@@ -14,10 +15,16 @@ import org.jspecify.annotations.Nullable;
 /** The command line. */
 public final class Main {
 
+  private static final String LEAK_DETECTION = "io.netty.leakDetection.level";
+
   private Main() {}
 
   /** Starts what the arguments ask for; the process ends at SIGTERM or SIGINT. */
   public static void main(String[] arguments) {
+    // Sampling leaks costs a stack trace for every hundredth buffer; tests look at every buffer.
+    if (System.getProperty(LEAK_DETECTION) == null) {
+      System.setProperty(LEAK_DETECTION, "disabled");
+    }
     int code = run(List.of(arguments));
     if (code != 0) {
       System.exit(code);
@@ -63,12 +70,11 @@ public final class Main {
   }
 
   private static void start(Configuration configuration) throws StartupException {
-    Gateway gateway = Gateway.start(configuration);
-    print("idempotency-gateway " + version() + " " + gateway.describe());
-    stopAtSignal(gateway, null);
+    stopAtSignal(startGateway(configuration), null);
   }
 
   private static void startDemo(Command.Demo demo) throws StartupException {
+    Logging.configure(Logging.Format.TEXT, "INFO");
     HostAndPort where = demo.upstreamListen();
     DemoOrders orders;
     try {
@@ -89,9 +95,14 @@ public final class Main {
       stopAtSignal(() -> {}, orders);
       return;
     }
-    Gateway gateway = Gateway.start(demo.gateway(upstream));
+    stopAtSignal(startGateway(demo.gateway(upstream)), orders);
+  }
+
+  private static Gateway startGateway(Configuration configuration) throws StartupException {
+    Logging.configure(Logging.Format.valueOf(configuration.log().format().name()), "INFO");
+    Gateway gateway = Gateway.start(configuration, version());
     print("idempotency-gateway " + version() + " " + gateway.describe());
-    stopAtSignal(gateway, orders);
+    return gateway;
   }
 
   /** Keeps the process alive until a signal comes; then stops in order. */
@@ -108,6 +119,7 @@ public final class Main {
               } catch (Exception e) {
                 System.err.println("idempotency-gateway: stopping failed: " + e);
               } finally {
+                Logging.stop();
                 ended.countDown();
               }
             },

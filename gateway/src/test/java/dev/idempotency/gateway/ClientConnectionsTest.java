@@ -362,6 +362,25 @@ class ClientConnectionsTest {
   }
 
   @Test
+  void heldBackBodyGoesOnWithoutTheClientsNextByte() {
+    Gate gate = new Gate();
+    int length = 6 << 20;
+    upstream.withoutReadingBodies();
+    upstream.script(
+        (request, wire) -> {
+          gate.pass();
+          wire.in().readNBytes(length - 1);
+          wire.respond(200, "all");
+        });
+    client.send("POST /a HTTP/1.1\r\nHost: gw.test\r\nContent-Length: " + length + "\r\n\r\n");
+    Thread writer = new Thread(() -> client.send(new byte[length - 1]));
+    writer.start();
+    await().until(() -> upstream.requests() == 1);
+    gate.open();
+    assertThat(client.read().text()).isEqualTo("all");
+  }
+
+  @Test
   void headRequestThatIsRefusedHasNoBody() {
     client.send(request("HEAD", "/__unused", null, null, null));
     assertThat(client.readAny(true).status()).isEqualTo(200);

@@ -1,6 +1,7 @@
 package dev.idempotency.gateway;
 
 import dev.idempotency.gateway.config.Command;
+import dev.idempotency.gateway.testing.RawClient;
 import dev.idempotency.gateway.transport.Transport;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -65,7 +66,7 @@ final class TestGateway implements AutoCloseable {
       throw new IllegalArgumentException(command.toString());
     }
     try {
-      return new TestGateway(Gateway.start(run.configuration(), transport));
+      return new TestGateway(Gateway.start(run.configuration(), "test", transport));
     } catch (StartupException e) {
       throw new IllegalStateException(e);
     }
@@ -73,6 +74,16 @@ final class TestGateway implements AutoCloseable {
 
   int port() {
     return gateway.port();
+  }
+
+  int adminPort() {
+    return gateway.adminPort();
+  }
+
+  /** Whether it says that requests should come. */
+  boolean isReady() {
+    byte[] question = RawClient.request("GET", "/readyz", null, null, null);
+    return RawClient.once(gateway.adminPort(), question).status() == 200;
   }
 
   Gateway gateway() {

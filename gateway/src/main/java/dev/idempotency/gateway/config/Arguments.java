@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -79,21 +78,17 @@ final class Arguments {
     if (option.isPresent()) {
       return option.get();
     }
-    // A misspelt flag may carry a password behind it; only its name is shown.
+    if (Arrays.stream(Option.values()).anyMatch(other -> other.flag().equals(name))) {
+      boolean demo = allowed.contains(Option.UPSTREAM_ONLY);
+      throw new UsageException(name + (demo ? ": not for the demo" : ": for the demo only"));
+    }
     List<String> words =
-        Stream.concat(allowed.stream().map(Option::flag), Stream.of("demo"))
-            .collect(Collectors.toList());
+        Stream.concat(allowed.stream().map(Option::flag), Stream.of("demo")).toList();
     String hint =
         Nearest.to(name, words)
             .map(near -> "did you mean " + near + "?")
             .orElse("--help lists what there is");
-    boolean elsewhere = Arrays.stream(Option.values()).anyMatch(o -> o.flag().equals(name));
-    throw new UsageException(
-        Messages.show(name)
-            + (elsewhere ? ": not possible here" : ": unknown")
-            + " ("
-            + hint
-            + ")");
+    throw new UsageException(Messages.show(name) + ": unknown (" + hint + ")");
   }
 
   private void readVariable(Option option, Map<String, String> environment) throws UsageException {

@@ -49,10 +49,10 @@ public record Configuration(
     /**
      * In this process: one gateway, and nothing survives a restart.
      *
-     * @param maxRecords most records, 1 or more
-     * @param maxBytes most bytes of stored responses together, 1 or more
+     * @param maxBytes most bytes that all records together may take, 1 or more; beyond it new
+     *     operations are refused
      */
-    record Memory(long maxRecords, long maxBytes) implements Store {}
+    record Memory(long maxBytes) implements Store {}
 
     /**
      * In Redis 7 or later, or Valkey.
@@ -150,12 +150,14 @@ public record Configuration(
    *
    * @param name the operation's name, part of the scope; unique
    * @param methods the methods that are keyed, in the order of the file; where the route is {@link
-   *     Keying#OFF}, the methods that it takes, none standing for every method
+   *     Keying#OFF}, the methods that it takes, none standing for every method. Requests that no
+   *     route takes by method pass through the first one that has their path
    * @param path a well-formed pattern: literal segments, {@code *} and <code>{name}</code> for one
    *     segment, {@code **} at the end for the rest, also an empty one
    * @param upstream the name of one of the upstreams
    * @param keyHeader the header field that carries the key
-   * @param scope whose key it is
+   * @param scope the header fields that tell whose key it is, in order; each must be there. None
+   *     stands for {@code Authorization} where there is one, else the route alone
    * @param ignore JSON pointers (RFC 6901) to members that the fingerprint leaves out
    * @param fingerprintHeaders header fields that the fingerprint covers
    * @param retention how long a completed record lives; the lease to 3650 d
@@ -167,7 +169,8 @@ public record Configuration(
    * @param requestLimit bytes of a keyed request's body; 1 B to 1 GiB
    * @param responseLimit bytes of a response's body that are kept; 1 B to 1 GiB
    * @param responseMode when the client gets a keyed response
-   * @param keepSetCookie whether {@code Set-Cookie} is stored and replayed
+   * @param keep names, in small letters, of header fields that are stored and replayed although
+   *     they belong to the first exchange, such as {@code Set-Cookie}
    */
   public record Route(
       String name,
@@ -176,7 +179,7 @@ public record Configuration(
       String upstream,
       Keying idempotency,
       String keyHeader,
-      Scope scope,
+      List<String> scope,
       List<String> ignore,
       List<String> fingerprintHeaders,
       Duration retention,
@@ -188,12 +191,14 @@ public record Configuration(
       int requestLimit,
       int responseLimit,
       ResponseMode responseMode,
-      boolean keepSetCookie) {
+      Set<String> keep) {
 
     public Route {
       methods = Collections.unmodifiableSet(new LinkedHashSet<>(methods));
+      scope = List.copyOf(scope);
       ignore = List.copyOf(ignore);
       fingerprintHeaders = List.copyOf(fingerprintHeaders);
+      keep = Collections.unmodifiableSet(new LinkedHashSet<>(keep));
       outcomes = Collections.unmodifiableMap(new TreeMap<>(outcomes));
     }
   }
@@ -206,19 +211,6 @@ public record Configuration(
     OPTIONAL,
     /** Keys mean nothing here. */
     OFF
-  }
-
-  /**
-   * Whose key it is.
-   *
-   * @param headers the header fields that identify the caller, in order; one or more
-   * @param required whether a request without one of them is refused; where not, it shares the
-   *     scope of all callers without one
-   */
-  public record Scope(List<String> headers, boolean required) {
-    public Scope {
-      headers = List.copyOf(headers);
-    }
   }
 
   /** What becomes of keyed requests while the store cannot be reached. */

@@ -73,7 +73,6 @@ final class ConfigurationReader {
 
   private static Store memory(Section section, Store.Memory defaults) {
     return new Store.Memory(
-        section.get("max-records", Formats.integer(1, 999_999_999), (int) defaults.maxRecords()),
         section.get("max-bytes", Sizes.between(1, Long.MAX_VALUE, "256MiB"), defaults.maxBytes()));
   }
 

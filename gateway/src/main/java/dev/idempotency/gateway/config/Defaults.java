@@ -6,7 +6,6 @@ import dev.idempotency.gateway.config.Configuration.Log;
 import dev.idempotency.gateway.config.Configuration.LogFormat;
 import dev.idempotency.gateway.config.Configuration.ResponseMode;
 import dev.idempotency.gateway.config.Configuration.Route;
-import dev.idempotency.gateway.config.Configuration.Scope;
 import dev.idempotency.gateway.config.Configuration.Store;
 import dev.idempotency.gateway.config.Configuration.StoreOutage;
 import dev.idempotency.gateway.config.Configuration.Upstream;
@@ -25,8 +24,8 @@ final class Defaults {
   static final HostAndPort ADMIN = new HostAndPort("127.0.0.1", 9090);
   static final Duration DRAIN = Duration.ofSeconds(25);
   static final Log LOG = new Log(LogFormat.TEXT, false);
-  static final Set<String> METHODS =
-      Collections.unmodifiableSet(new LinkedHashSet<>(List.of("POST", "PATCH")));
+
+  static final Set<String> METHODS = ordered("POST", "PATCH");
 
   /** The address stands for one that is missing. */
   static final Upstream UPSTREAM =
@@ -52,7 +51,7 @@ final class Defaults {
         UPSTREAM.name(),
         keying,
         "Idempotency-Key",
-        new Scope(List.of("Authorization"), false),
+        List.of(),
         List.of(),
         List.of(),
         Duration.ofHours(24),
@@ -64,7 +63,11 @@ final class Defaults {
         1 << 20,
         1 << 20,
         ResponseMode.BUFFER,
-        false);
+        Set.of());
+  }
+
+  private static Set<String> ordered(String... words) {
+    return Collections.unmodifiableSet(new LinkedHashSet<>(List.of(words)));
   }
 
   static int threads() {
@@ -83,11 +86,11 @@ final class Defaults {
   }
 
   static Store.Memory memory() {
-    return new Store.Memory(1_000_000, quarterOfHeap());
+    return new Store.Memory(quarterOfHeap());
   }
 
   static Store.Redis redis(String url) {
-    return new Store.Redis(url, Duration.ofMillis(500), "idempotency");
+    return new Store.Redis(url, Duration.ofMillis(500), "idem:");
   }
 
   private static long quarterOfHeap() {

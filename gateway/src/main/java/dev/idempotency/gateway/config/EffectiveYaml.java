@@ -52,7 +52,6 @@ final class EffectiveYaml {
       line(2, "prefix", quote(redis.prefix()));
     } else if (store instanceof Store.Memory memory) {
       line(2, "url", "memory");
-      line(2, "max-records", memory.maxRecords());
       line(2, "max-bytes", Sizes.print(memory.maxBytes()));
     }
   }
@@ -98,14 +97,10 @@ final class EffectiveYaml {
 
   private void identity(Route route) {
     line(4, "key", "{ header: " + quote(route.keyHeader()) + " }");
-    String scope =
-        route.scope().headers().stream()
-            .map(header -> quote("header:" + header))
-            .collect(Collectors.joining(", ", "[", "]"));
-    if (route.scope().required()) {
-      line(4, "scope", scope);
+    if (route.scope().isEmpty()) {
+      line(4, "# scope: the Authorization header, or the route alone where there is none");
     } else {
-      line(4, "# scope: " + scope + ", or the route alone where the request has none");
+      list(4, "scope", route.scope().stream().map(header -> "header:" + header).toList());
     }
     if (route.ignore().isEmpty() && route.fingerprintHeaders().isEmpty()) {
       line(4, "# fingerprint: nothing ignored, no headers");
@@ -139,7 +134,7 @@ final class EffectiveYaml {
     line(4, "response:");
     line(6, "limit", Sizes.print(route.responseLimit()));
     line(6, "mode", Formats.print(route.responseMode()));
-    line(6, "keep-set-cookie", route.keepSetCookie());
+    list(6, "keep", route.keep());
   }
 
   private void list(int indent, String key, Collection<String> values) {

@@ -23,8 +23,11 @@ final class Formats {
           "a URL such as http://127.0.0.1:3000, without a path (https is not supported yet)",
           Formats::upstreamUrl);
 
-  static final Format<Store> STORE =
-      Format.text("memory or a URL such as redis://127.0.0.1:6379", Formats::store);
+  private static final String STORE_EXPECTED =
+      "memory, or a URL such as redis://127.0.0.1:6379, rediss://user:password@host:6379/0 or"
+          + " redis-sentinel://host1,host2/0#primary";
+
+  static final Format<Store> STORE = Format.text(STORE_EXPECTED, Formats::store);
 
   static final Format<String> NAME =
       matching(
@@ -48,7 +51,7 @@ final class Formats {
   static final Format<String> POINTER =
       matching("(?:/(?:[^~/]|~[01])*)+", "a JSON pointer (RFC 6901) such as /metadata/sent_at");
 
-  static final Format<String> PATH = Format.text(PathPattern.EXPECTED, PathPattern::parse);
+  static final Format<String> PATH = Format.text(PathSyntax.EXPECTED, PathSyntax::parse);
 
   static final Format<String> ANY_METHOD = matching("[A-Z]{1,32}", "a method such as GET");
 
@@ -59,7 +62,8 @@ final class Formats {
           text -> Optional.of(text).filter(Set.of("POST", "PUT", "PATCH", "DELETE")::contains));
 
   static final Format<String> PREFIX =
-      matching("[A-Za-z0-9][A-Za-z0-9._:-]{0,63}", "up to 64 letters, digits, or . _ : -");
+      matching(
+          "[A-Za-z0-9][A-Za-z0-9._:-]{0,63}", "up to 64 letters, digits, or . _ : - such as idem:");
 
   static final Format<String> ENVIRONMENT_NAME =
       matching("[A-Za-z_][A-Za-z0-9_]*", "the name of an environment variable").asHidden();
@@ -108,8 +112,14 @@ final class Formats {
   private static final Pattern TOKEN = Pattern.compile("[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}");
   private static final Set<String> FRAMING =
       Set.of("host", "content-length", "content-encoding", "expect", "date", "via");
+  // What is special in a user or a password must be percent-encoded, so that no @ is left in it.
+  private static final String USER = "(?:[^\\s/?#@]*@)?";
+  private static final String HOST = "(?:[A-Za-z0-9.-]+|\\[[0-9A-Fa-f:.]+])(?::[0-9]{1,5})?";
   private static final Pattern REDIS_URL =
-      Pattern.compile("(?:redis|rediss|redis-sentinel|rediss-sentinel)://[^\\s/?#]+(?:[/?#]\\S*)?");
+      Pattern.compile("rediss?://" + USER + HOST + "(?:/[0-9]{0,5})?");
+  private static final Pattern SENTINEL_URL =
+      Pattern.compile(
+          "rediss?-sentinel://" + USER + HOST + "(?:," + HOST + ")*(?:/[0-9]{0,5})?#[^\\s#]+");
 
   private Formats() {}
 
@@ -178,6 +188,8 @@ final class Formats {
     if (text.equals("memory")) {
       return Optional.of(Defaults.memory());
     }
-    return REDIS_URL.matcher(text).matches() ? Optional.of(Defaults.redis(text)) : Optional.empty();
+    return REDIS_URL.matcher(text).matches() || SENTINEL_URL.matcher(text).matches()
+        ? Optional.of(Defaults.redis(text))
+        : Optional.empty();
   }
 }

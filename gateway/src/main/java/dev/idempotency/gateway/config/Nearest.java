@@ -9,15 +9,25 @@ final class Nearest {
 
   private Nearest() {}
 
-  /** The candidate that at most a third of the letters tell from the word, if there is one. */
+  /**
+   * The candidate that at most a third of the letters tell from the word, otherwise one that the
+   * word begins with or that begins with the word.
+   */
   static Optional<String> to(String word, Collection<String> candidates) {
     // Longer words are no typing errors, and the distance costs their square.
     if (word.length() > 40) {
       return Optional.empty();
     }
-    return candidates.stream()
-        .filter(candidate -> distance(word, candidate) <= Math.max(1, candidate.length() / 3))
-        .min(Comparator.comparingInt(candidate -> distance(word, candidate)));
+    Optional<String> near =
+        candidates.stream()
+            .filter(candidate -> distance(word, candidate) <= Math.max(1, candidate.length() / 3))
+            .min(Comparator.comparingInt(candidate -> distance(word, candidate)));
+    return near.isPresent()
+        ? near
+        : candidates.stream()
+            .filter(candidate -> Math.min(word.length(), candidate.length()) > 3)
+            .filter(candidate -> candidate.startsWith(word) || word.startsWith(candidate))
+            .findFirst();
   }
 
   /** Insertions, removals and replacements that make one from the other (Levenshtein). */

@@ -3,17 +3,18 @@ package dev.idempotency.gateway.config;
 import dev.idempotency.gateway.config.Configuration.Keying;
 import dev.idempotency.gateway.config.Configuration.ResponseMode;
 import dev.idempotency.gateway.config.Configuration.Route;
-import dev.idempotency.gateway.config.Configuration.Scope;
 import dev.idempotency.gateway.config.Configuration.StoreOutage;
 import dev.idempotency.gateway.idempotency.Outcome;
 import dev.idempotency.gateway.idempotency.UnknownPolicy;
 import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /** Reads one route. */
 final class RouteReader {
@@ -53,7 +54,7 @@ final class RouteReader {
           upstream(upstreams),
           keying,
           keyHeader(),
-          scope(),
+          route.list("scope", Formats.SCOPE).orElse(DEFAULTS.scope()),
           fingerprint.list("ignore", Formats.POINTER).orElse(DEFAULTS.ignore()),
           fingerprint.list("headers", Formats.HEADER).orElse(DEFAULTS.fingerprintHeaders()),
           retention(lease),
@@ -65,7 +66,10 @@ final class RouteReader {
           limit(request, DEFAULTS.requestLimit()),
           limit(response, DEFAULTS.responseLimit()),
           response.get("mode", MODE, DEFAULTS.responseMode()),
-          response.get("keep-set-cookie", Formats.TRUTH, DEFAULTS.keepSetCookie()));
+          response
+              .list("keep", Formats.HEADER)
+              .map(RouteReader::smallLetters)
+              .orElse(DEFAULTS.keep()));
     }
   }
 
@@ -99,13 +103,6 @@ final class RouteReader {
     }
   }
 
-  private Scope scope() {
-    return route
-        .list("scope", Formats.SCOPE)
-        .map(headers -> new Scope(headers, true))
-        .orElse(DEFAULTS.scope());
-  }
-
   /** A record that dies before its lease would forget an operation that is still running. */
   private Duration retention(Duration lease) {
     Duration retention = route.get("retention", RETENTION, DEFAULTS.retention());
@@ -131,6 +128,12 @@ final class RouteReader {
       }
     }
     return outcomes;
+  }
+
+  private static Set<String> smallLetters(List<String> names) {
+    return names.stream()
+        .map(name -> name.toLowerCase(Locale.ROOT))
+        .collect(Collectors.toCollection(LinkedHashSet::new));
   }
 
   private static int limit(Section section, int byDefault) {

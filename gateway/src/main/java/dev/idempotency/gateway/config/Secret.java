@@ -17,12 +17,14 @@ public record Secret(String value) {
     return MASK;
   }
 
-  /** The URL with its user information masked. */
+  /** The URL with its user information and its query masked. */
   static String maskUrl(String url) {
     int scheme = url.indexOf("://");
+    int from = scheme < 0 ? 0 : scheme + 3;
     // The last @, because a password that should have been encoded may have one.
     int at = url.lastIndexOf('@');
-    int from = scheme < 0 ? 0 : scheme + 3;
-    return at < from ? url : url.substring(0, from) + MASK + url.substring(at);
+    String masked = at < from ? url : url.substring(0, from) + MASK + url.substring(at);
+    int query = scheme < 0 ? -1 : masked.indexOf('?');
+    return query < 0 ? masked : masked.substring(0, query + 1) + MASK;
   }
 }

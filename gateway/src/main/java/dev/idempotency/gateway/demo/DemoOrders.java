@@ -2,6 +2,7 @@ package dev.idempotency.gateway.demo;
 
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
@@ -12,7 +13,6 @@ import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.handler.codec.http.HttpObjectAggregator;
 import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.codec.http.HttpServerKeepAliveHandler;
-import io.netty.handler.flow.FlowControlHandler;
 import io.netty.handler.stream.ChunkedWriteHandler;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
@@ -88,13 +88,11 @@ public final class DemoOrders implements AutoCloseable {
         .option(ChannelOption.SO_REUSEADDR, true)
         .option(ChannelOption.SO_BACKLOG, 1024)
         .childOption(ChannelOption.TCP_NODELAY, true)
-        // Each request is asked for, see OrderHandler.
-        .childOption(ChannelOption.AUTO_READ, false)
         .childHandler(pipeline(ledger, orders))
         .bind(address)
         .addListener(
             bound -> {
-              Channel server = ((io.netty.channel.ChannelFuture) bound).channel();
+              Channel server = ((ChannelFuture) bound).channel();
               if (bound.isSuccess()) {
                 started.complete(new DemoOrders(server, ledger, group, closed));
               } else {
@@ -115,7 +113,6 @@ public final class DemoOrders implements AutoCloseable {
                 new HttpServerCodec(),
                 new HttpServerKeepAliveHandler(),
                 new HttpObjectAggregator(LARGEST_REQUEST),
-                new FlowControlHandler(),
                 new ChunkedWriteHandler(),
                 new OrderHandler(ledger, orders));
       }

@@ -18,22 +18,29 @@ import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.QueryStringDecoder;
 import io.netty.util.concurrent.Future;
+import java.util.ArrayDeque;
 import java.util.List;
+import java.util.Queue;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Answers the requests of one connection, one after the other: the next is read when the last has
- * its answer, so that a delayed answer keeps its place.
+ * Answers the requests of one connection, one after the other: pipelined ones wait until the one
+ * before has its answer, so that a delayed answer keeps its place (RFC 9112 §9.3.2).
+ *
+ * <p>Threading: confined to the event loop of its connection.
  */
 final class OrderHandler extends SimpleChannelInboundHandler<FullHttpRequest> {
 
   private static final int LISTED_ORDERS = 100;
+  private static final int MOST_WAITING = 16;
   private static final String ORDERS = "/orders";
   private static final String LEDGER = "/ledger";
 
   private final Ledger ledger;
   private final OrderBook orders;
+  private final Queue<FullHttpRequest> waiting = new ArrayDeque<>();
+  private boolean busy;
 
   OrderHandler(Ledger ledger, OrderBook orders) {
     this.ledger = ledger;
@@ -41,12 +48,39 @@ final class OrderHandler extends SimpleChannelInboundHandler<FullHttpRequest> {
   }
 
   @Override
-  public void channelActive(ChannelHandlerContext ctx) {
-    ctx.read();
+  protected void channelRead0(ChannelHandlerContext ctx, FullHttpRequest request) {
+    if (!busy) {
+      busy = true;
+      handle(ctx, request);
+      return;
+    }
+    waiting.add(request.retain());
+    if (waiting.size() == MOST_WAITING) {
+      ctx.channel().config().setAutoRead(false);
+    }
+  }
+
+  private void next(ChannelHandlerContext ctx) {
+    FullHttpRequest request = waiting.poll();
+    if (request == null) {
+      busy = false;
+      ctx.channel().config().setAutoRead(true);
+      return;
+    }
+    try {
+      handle(ctx, request);
+    } finally {
+      request.release();
+    }
   }
 
   @Override
-  protected void channelRead0(ChannelHandlerContext ctx, FullHttpRequest request) {
+  public void handlerRemoved(ChannelHandlerContext ctx) {
+    waiting.forEach(FullHttpRequest::release);
+    waiting.clear();
+  }
+
+  private void handle(ChannelHandlerContext ctx, FullHttpRequest request) {
     String path = new QueryStringDecoder(request.uri()).path();
     if (!request.decoderResult().isSuccess()) {
       answer(ctx, Answers.error(400, "this is no HTTP request"));
@@ -167,15 +201,24 @@ final class OrderHandler extends SimpleChannelInboundHandler<FullHttpRequest> {
     goOnAfter(ctx, ctx.writeAndFlush(new HttpChunkedInput(new LedgerText(ledger))));
   }
 
-  private static void answer(ChannelHandlerContext ctx, FullHttpResponse response) {
+  private void goOn(ChannelHandlerContext ctx) {
+    if (waiting.isEmpty()) {
+      next(ctx);
+    } else {
+      // Not at once: a burst of requests would pile up on the stack.
+      ctx.executor().execute(() -> next(ctx));
+    }
+  }
+
+  private void answer(ChannelHandlerContext ctx, FullHttpResponse response) {
     goOnAfter(ctx, ctx.writeAndFlush(response));
   }
 
-  private static void goOnAfter(ChannelHandlerContext ctx, ChannelFuture answered) {
+  private void goOnAfter(ChannelHandlerContext ctx, ChannelFuture answered) {
     answered.addListener(
         written -> {
           if (written.isSuccess()) {
-            ctx.read();
+            goOn(ctx);
           } else {
             close(ctx);
           }

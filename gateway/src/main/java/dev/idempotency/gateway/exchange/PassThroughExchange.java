@@ -21,6 +21,7 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
   private final byte @Nullable [] wholeBody;
   private ClientStream client;
   private @Nullable UpstreamConnection connection;
+  private boolean opening;
   private boolean bodyEnded;
   private boolean begun;
   private boolean ended;
@@ -47,7 +48,10 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
       Route route, Course course, long contentLength, Peer peer, ClientStream client) {
     PassThroughExchange exchange =
         new PassThroughExchange(route, course, contentLength, null, peer, client);
+    // With a connection at hand, head and body go out in one piece when the burst of reading ends.
+    exchange.opening = true;
     route.upstream().acquire(exchange);
+    exchange.opening = false;
     return exchange;
   }
 
@@ -78,8 +82,10 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
       if (bodyEnded) {
         // A request without content was whole before there was a connection.
         acquired.end();
-      } else {
-        client.wantBody();
+        return;
+      }
+      client.wantBody();
+      if (!opening) {
         acquired.flush();
       }
     }
@@ -185,7 +191,7 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
   public void end(Headers trailers) {
     connection = null;
     course.received();
-    client.end(trailers);
+    client.end(ResponseFields.trailers(trailers));
     client.flush();
     finish(wholeBody == null ? Result.PASSED : Result.BYPASSED, status);
   }

@@ -32,6 +32,9 @@ final class CanonicalText {
   byte[] bytes = new byte[INITIAL];
   int length;
 
+  /** How many characters were escaped so far. */
+  int escapes;
+
   /** Makes room for that many bytes more. */
   void reserve(int more) {
     int needed = length + more + SLACK;
@@ -65,6 +68,7 @@ final class CanonicalText {
     } else {
       if (codePoint == '"' || codePoint == '\\') {
         put('\\');
+        escapes++;
       }
       put(codePoint);
     }
@@ -72,6 +76,7 @@ final class CanonicalText {
 
   private void putControl(int codePoint) {
     put('\\');
+    escapes++;
     switch (codePoint) {
       case '\b' -> put('b');
       case '\t' -> put('t');

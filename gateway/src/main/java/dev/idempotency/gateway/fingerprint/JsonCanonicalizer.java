@@ -26,7 +26,7 @@ final class JsonCanonicalizer {
   static final int MAX_LENGTH = 1 << 27;
 
   private static final int KEPT_TEXT = 12 << 10; // bytes
-  private static final int KEPT_NUMBERS = 512; // in each of the arrays
+  private static final int KEPT_NAMES = 256;
   private static final int PLACE = 4; // from, to, first reordered object inside, the one after
   private static final int ARRAY = -1;
   private static final int NOT_DROPPED = -1;
@@ -76,7 +76,7 @@ final class JsonCanonicalizer {
     clear();
     in = json;
     next = ignored;
-    text.reserve(json.length);
+    text.reserve(json.length + JsonNumber.LAYOUT);
     boolean valid = readDocument();
     in = Reordering.NONE;
     if (valid && reordering.size() > 0) {
@@ -104,9 +104,9 @@ final class JsonCanonicalizer {
   void clear() {
     text.clear(KEPT_TEXT);
     reordered.clear(KEPT_TEXT);
-    names.clear(KEPT_NUMBERS);
-    reordering.clear(KEPT_NUMBERS * PLACE);
-    places = places.length > KEPT_NUMBERS * PLACE ? new int[32 * PLACE] : places;
+    names.clear(KEPT_NAMES);
+    reordering.clear();
+    places = places.length > KEPT_NAMES * PLACE ? new int[32 * PLACE] : places;
     levels = levels.length > 64 ? new Level[0] : levels;
     result = text;
     pos = 0;
@@ -115,7 +115,7 @@ final class JsonCanonicalizer {
 
   private boolean readDocument() {
     skipBlanks();
-    boolean valid = pos < in.length && beginValue();
+    boolean valid = beginValue();
     while (valid && depth > 0) {
       valid = advance();
     }
@@ -125,19 +125,23 @@ final class JsonCanonicalizer {
     return valid && pos == in.length;
   }
 
-  private void skipBlanks() {
-    while (pos < in.length && isBlank(in[pos])) {
-      pos++;
+  /** Goes to the next byte that is no white space; returns it, or 0 at the end. */
+  private byte skipBlanks() {
+    int at = pos;
+    while (at < in.length && isBlank(in[at])) {
+      at++;
     }
+    pos = at;
+    return at < in.length ? in[at] : 0;
   }
 
   private static boolean isBlank(byte b) {
-    return b == ' ' || b == '\n' || b == '\r' || b == '\t';
+    return b <= ' ' && (b == ' ' || b == '\n' || b == '\r' || b == '\t');
   }
 
   /** Reads a scalar, or opens an object or array. */
   private boolean beginValue() {
-    byte b = in[pos];
+    byte b = pos < in.length ? in[pos] : 0;
     switch (b) {
       case '"' -> pos = JsonString.copy(in, pos + 1, in.length, text);
       case '{', '[' -> {
@@ -189,15 +193,11 @@ final class JsonCanonicalizer {
   private boolean advance() {
     Level level = levels[depth - 1];
     boolean object = level.base != ARRAY;
-    skipBlanks();
-    if (pos == in.length) {
-      return false;
-    }
+    byte b = skipBlanks();
     boolean first = level.count == 0;
     if (!first) {
       endChild(level);
     }
-    byte b = in[pos];
     if (b == (object ? '}' : ']')) {
       pos++;
       return close(level, b);
@@ -209,7 +209,7 @@ final class JsonCanonicalizer {
       pos++;
       skipBlanks();
     }
-    return pos < in.length && (object ? beginMember(level) : beginElement(level));
+    return object ? beginMember(level) : beginElement(level);
   }
 
   private boolean beginElement(Level level) {
@@ -223,15 +223,15 @@ final class JsonCanonicalizer {
   private boolean beginMember(Level level) {
     int mark = separate();
     int start = text.length;
-    if (in[pos] != '"') {
+    if (pos == in.length || in[pos] != '"') {
       return false;
     }
+    int escapes = text.escapes;
     pos = JsonString.copy(in, pos + 1, in.length, text);
-    if (pos < 0 || !addName(level, start)) {
+    if (pos < 0 || !addName(level, start, text.escapes != escapes)) {
       return false;
     }
-    skipBlanks();
-    if (pos == in.length || in[pos] != ':') {
+    if (skipBlanks() != ':') {
       return false;
     }
     text.put(':');
@@ -244,12 +244,12 @@ final class JsonCanonicalizer {
       follow(level, here.member(names.bytes(name), from, from + names.length(name)), mark);
     }
     level.count++;
-    return pos < in.length && beginValue();
+    return beginValue();
   }
 
   /** Keeps the name just written; false where it is the same as the one before. */
-  private boolean addName(Level level, int start) {
-    names.add(start + 1, text.length - 1);
+  private boolean addName(Level level, int start, boolean escaped) {
+    names.add(start + 1, text.length - 1, escaped);
     int name = names.size() - 1;
     int place = name * PLACE;
     if (place == places.length) {

@@ -21,7 +21,7 @@ final class JsonNumber {
   private static final int EXPONENT_DIGITS = 17;
 
   /** Sign, point, leading or trailing zeros and exponent at most. */
-  private static final int LAYOUT = 48;
+  static final int LAYOUT = 48;
 
   private static final long OUT_OF_REACH = Long.MAX_VALUE;
 
@@ -35,7 +35,7 @@ final class JsonNumber {
    *     digits than are reckoned with
    */
   static int copy(byte[] in, int from, int end, CanonicalText text) {
-    int first = in[from] == '-' ? from + 1 : from;
+    int first = from < end && in[from] == '-' ? from + 1 : from;
     int pointAt = skipDigits(in, first, end);
     if (pointAt == first || (in[first] == '0' && pointAt > first + 1)) {
       return -1;

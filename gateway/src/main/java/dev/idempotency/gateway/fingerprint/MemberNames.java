@@ -25,6 +25,7 @@ final class MemberNames {
   private final CanonicalText unescaped = new CanonicalText();
 
   private int size;
+  private boolean equalSeen;
   private long[] prefixes = new long[32];
 
   /** Where names begin: in the text, or in the unescaped ones as the complement. */
@@ -49,14 +50,18 @@ final class MemberNames {
     return work;
   }
 
-  /** Adds the name that was written to the text between these positions, without its quotes. */
-  void add(int from, int to) {
+  /**
+   * Adds the name that was written to the text between these positions, without its quotes.
+   *
+   * @param escaped whether it is spelled with an escape there
+   */
+  void add(int from, int to, boolean escaped) {
     if (size == starts.length) {
       prefixes = Arrays.copyOf(prefixes, size * 2);
       starts = Arrays.copyOf(starts, size * 2);
       lengths = Arrays.copyOf(lengths, size * 2);
     }
-    if (hasEscape(text.bytes, from, to)) {
+    if (escaped) {
       int start = unescaped.length;
       unescape(from, to);
       set(~start, unescaped.length - start);
@@ -106,32 +111,26 @@ final class MemberNames {
    */
   int @Nullable [] sorted(int base) {
     int count = size - base;
+    equalSeen = false;
     if (count > order.length) {
       order = new int[count + (count >> 1)];
       spare = new int[order.length];
     }
-    for (int i = 0; i < count; i++) {
-      order[i] = base + i;
-    }
     for (int run = 0; run < count; run += RUN) {
-      insertionSort(run, Math.min(run + RUN, count));
+      insertionSort(base, run, Math.min(run + RUN, count));
     }
     for (int width = RUN; width < count; width *= 2) {
       mergeRuns(count, width);
     }
-    for (int i = 1; i < count; i++) {
-      if (compare(order[i - 1], order[i]) == 0) {
-        return null;
-      }
-    }
-    return order;
+    return equalSeen ? null : order;
   }
 
-  private void insertionSort(int from, int to) {
-    for (int i = from + 1; i < to; i++) {
-      int name = order[i];
+  /** Puts the names at these places of the row from {@code base} on, in their order. */
+  private void insertionSort(int base, int from, int to) {
+    for (int i = from; i < to; i++) {
+      int name = base + i;
       int hole = i;
-      while (hole > from && compare(order[hole - 1], name) > 0) {
+      while (hole > from && isAfter(order[hole - 1], name)) {
         order[hole] = order[hole - 1];
         hole--;
       }
@@ -152,9 +151,19 @@ final class MemberNames {
     int left = from;
     int right = middle;
     for (int i = from; i < to; i++) {
-      boolean takeLeft = right >= to || (left < middle && compare(order[left], order[right]) <= 0);
+      boolean takeLeft = right >= to || (left < middle && !isAfter(order[left], order[right]));
       spare[i] = order[takeLeft ? left++ : right++];
     }
+  }
+
+  /**
+   * Compares for sorting. No order can be found without comparing those that become neighbours, so
+   * equal names do not go unseen.
+   */
+  private boolean isAfter(int a, int b) {
+    int order = compare(a, b);
+    equalSeen |= order == 0;
+    return order > 0;
   }
 
   /**
@@ -163,9 +172,10 @@ final class MemberNames {
   int compare(int a, int b) {
     work++;
     int byPrefix = Long.compareUnsigned(prefixes[a], prefixes[b]);
-    if (byPrefix != 0) {
-      return byPrefix;
-    }
+    return byPrefix != 0 ? byPrefix : compareWhole(a, b);
+  }
+
+  private int compareWhole(int a, int b) {
     int lengthA = lengths[a];
     int lengthB = lengths[b];
     if (lengthA <= PREFIX && lengthB <= PREFIX) {
@@ -207,15 +217,6 @@ final class MemberNames {
       ranked = (ranked << Byte.SIZE) | rank((byte) (prefix >>> shift));
     }
     return ranked;
-  }
-
-  private static boolean hasEscape(byte[] bytes, int from, int to) {
-    for (int i = from; i < to; i++) {
-      if (bytes[i] == '\\') {
-        return true;
-      }
-    }
-    return false;
   }
 
   /** Undoes the escapes of the canonical spelling, which has few. */

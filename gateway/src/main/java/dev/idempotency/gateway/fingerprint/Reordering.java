@@ -141,14 +141,14 @@ final class Reordering {
     System.arraycopy(source, start, target, targetFrom, end - start);
   }
 
-  /** Makes ready for the next document and gives back memory beyond {@code most} numbers a part. */
-  void clear(int most) {
+  /** Makes ready for the next document and gives back memory beyond some 24 KiB. */
+  void clear() {
     objectCount = 0;
     memberCount = 0;
     source = NONE;
     target = NONE;
-    objects = objects.length > most ? new int[16 * OBJECT] : objects;
-    members = members.length > most ? new int[64 * MEMBER] : members;
-    frames = frames.length > most ? new int[16 * FRAME] : frames;
+    objects = objects.length > 256 * OBJECT ? new int[16 * OBJECT] : objects;
+    members = members.length > 1024 * MEMBER ? new int[64 * MEMBER] : members;
+    frames = frames.length > 64 * FRAME ? new int[16 * FRAME] : frames;
   }
 }

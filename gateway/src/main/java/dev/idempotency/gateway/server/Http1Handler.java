@@ -103,6 +103,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
       return;
     }
     since = System.nanoTime();
+    reading = true;
     queue.add(message);
     pump();
   }
@@ -336,6 +337,10 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
       current = null;
       since = System.nanoTime();
       pump();
+      if (server.isDraining()) {
+        // A response that began before the server stopped could not announce the end.
+        drain();
+      }
       return;
     }
     closing = true;
@@ -388,7 +393,8 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
   /** The server stops: rests no longer. */
   void drain() {
     if (current == null && queue.isEmpty() && !decoder.isMidway()) {
-      close();
+      // What a slow client has not taken yet of its last response still goes out.
+      closeAfterFlush();
     }
   }
 

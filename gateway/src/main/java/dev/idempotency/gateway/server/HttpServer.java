@@ -1,6 +1,7 @@
 package dev.idempotency.gateway.server;
 
 import dev.idempotency.gateway.exchange.Exchanges;
+import dev.idempotency.gateway.transport.OnePieceResponseEncoder;
 import dev.idempotency.gateway.transport.Transport;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
@@ -10,7 +11,6 @@ import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.WriteBufferWaterMark;
-import io.netty.handler.codec.http.HttpResponseEncoder;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Map;
@@ -94,7 +94,7 @@ public final class HttpServer {
               exchanges.apply(channel.eventLoop()),
               Http1Handler.Peers.of(addressOf(channel)));
       handlers.put(handler, channel.eventLoop());
-      channel.pipeline().addLast(decoder, new HttpResponseEncoder(), handler);
+      channel.pipeline().addLast(decoder, new OnePieceResponseEncoder(), handler);
     }
   }
 

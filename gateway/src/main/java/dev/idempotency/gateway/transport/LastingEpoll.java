@@ -44,6 +44,7 @@ final class LastingEpoll implements IoHandler {
     }
 
     @Override
+    @SuppressWarnings("TypeParameterUnusedInFormals") // as the interface has it
     public <T> T attachment() {
       return epoll.attachment();
     }

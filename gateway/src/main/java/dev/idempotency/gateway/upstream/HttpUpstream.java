@@ -1,6 +1,7 @@
 package dev.idempotency.gateway.upstream;
 
 import dev.idempotency.gateway.exchange.Upstream;
+import dev.idempotency.gateway.transport.OnePieceRequestEncoder;
 import dev.idempotency.gateway.transport.Transport;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
@@ -9,7 +10,6 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.ConnectTimeoutException;
 import io.netty.channel.EventLoop;
-import io.netty.handler.codec.http.HttpRequestEncoder;
 import io.netty.resolver.AddressResolverGroup;
 import io.netty.util.NetUtil;
 import java.net.InetAddress;
@@ -92,8 +92,13 @@ public final class HttpUpstream implements Upstream {
     protected void initChannel(Channel channel) {
       ResponseDecoder decoder = new ResponseDecoder();
       Http1Connection connection = new Http1Connection(HttpUpstream.this, decoder, channel);
-      channel.pipeline().addLast(decoder, new HttpRequestEncoder(), connection);
+      channel.pipeline().addLast(decoder, new OnePieceRequestEncoder(), connection);
     }
+  }
+
+  /** The upstream's name in the configuration. */
+  public String name() {
+    return options.name();
   }
 
   UpstreamOptions options() {

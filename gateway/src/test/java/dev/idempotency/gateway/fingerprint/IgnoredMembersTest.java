@@ -61,6 +61,13 @@ class IgnoredMembersTest {
     assertThat(canonical(document, "/t")).isEmpty();
   }
 
+  @Test
+  void aLongNameThatIsLeftOutIsStillADuplicate() {
+    String document = "{\"left_out_long_name\":1,\"overwrites it\":0,\"left_out_long_name\":2}";
+
+    assertThat(canonical(document, "/left_out_long_name")).isEmpty();
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"", "a", "#/a", "/a~", "/a~2b", "/~"})
   void textsThatAreNoPointersAreRefused(String pointer) {

@@ -22,7 +22,7 @@ class JsonCanonicalizerFuzzTest {
   @Test
   void otherSpellingsHaveTheFormOfTheOracle() {
     forSeeds(
-        3_000,
+        1_000,
         (seed, random) -> {
           RandomJson json = new RandomJson(random);
           Object value = json.value(5);
@@ -42,7 +42,7 @@ class JsonCanonicalizerFuzzTest {
   @Test
   void mutatedBytesHaveTheFormOfTheOracleOrNone() {
     forSeeds(
-        10_000,
+        4_000,
         (seed, random) -> {
           RandomJson json = new RandomJson(random);
           byte[] document = mutate(json.spell(json.value(3)), random);
@@ -61,7 +61,7 @@ class JsonCanonicalizerFuzzTest {
   @Test
   void cutDocumentsHaveNoFormUnlessTheRestIsOne() {
     forSeeds(
-        50,
+        20,
         (seed, random) -> {
           RandomJson json = new RandomJson(random);
           byte[] document = json.spell(json.object(2));

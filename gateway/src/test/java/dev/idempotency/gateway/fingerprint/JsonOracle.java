@@ -8,8 +8,6 @@ import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.cfg.JsonNodeFeature;
 import com.fasterxml.jackson.databind.json.JsonMapper;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.math.BigDecimal;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
@@ -49,17 +47,6 @@ final class JsonOracle {
           : Optional.empty();
     } catch (CharacterCodingException | JacksonException e) {
       return Optional.empty();
-    }
-  }
-
-  /** The canonical form of valid JSON, as fast as this way is. */
-  static byte[] canonicalBytes(byte[] json) {
-    try {
-      StringBuilder out = new StringBuilder(json.length);
-      write(MAPPER.readTree(json), out);
-      return out.toString().getBytes(StandardCharsets.UTF_8);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
     }
   }
 

@@ -127,6 +127,19 @@ class RequestFingerprinterTest {
   }
 
   @Test
+  void noBytesOfAFieldCanPassForTheFrame() {
+    Fingerprinter listing = listing("X-A");
+    String frame = "\u0000\u0000\u0000\u0000";
+    List<Fingerprint> all = new ArrayList<>();
+    all.add(request(listing, "POST", "/a?b" + frame + "c"));
+    all.add(request(listing, "POST", "/a" + frame + "b?c"));
+    all.add(request(listing, "POST", "/a?c", "X-A", "1", "X-A", frame + "2"));
+    all.add(request(listing, "POST", "/a?c", "X-A", "1" + frame, "X-A", "2"));
+
+    assertThat(all).doesNotHaveDuplicates();
+  }
+
+  @Test
   void headersThatAreNotListedDoNotCount() {
     assertThat(request(listing("X-A"), "POST", "/", "X-B", "1", "User-Agent", "x"))
         .isEqualTo(request(listing("X-A"), "POST", "/"));

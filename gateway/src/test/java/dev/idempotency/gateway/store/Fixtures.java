@@ -78,7 +78,7 @@ public final class Fixtures {
   /** What the stage became; its exception, unwrapped, where it failed. */
   public static <T> T await(CompletionStage<T> stage) {
     try {
-      return stage.toCompletableFuture().orTimeout(20, TimeUnit.SECONDS).join();
+      return stage.toCompletableFuture().orTimeout(60, TimeUnit.SECONDS).join();
     } catch (CompletionException e) {
       if (e.getCause() instanceof RuntimeException cause) {
         throw cause;

@@ -28,6 +28,7 @@ public final class FaultProxy implements AutoCloseable {
   private final AtomicInteger accepted = new AtomicInteger();
   private final AtomicBoolean swallow = new AtomicBoolean();
   private volatile ServerSocket listener;
+  private volatile Thread acceptor;
   private volatile Mode mode = Mode.PASS;
   private volatile long delayMillis;
 
@@ -87,6 +88,12 @@ public final class FaultProxy implements AutoCloseable {
   /** Resets what is open and refuses new connections. */
   public void refuse() {
     close(listener);
+    try {
+      // The kernel goes on accepting as long as a thread waits in it.
+      acceptor.join();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
     resetAll();
   }
 
@@ -115,7 +122,7 @@ public final class FaultProxy implements AutoCloseable {
       ServerSocket socket = new ServerSocket();
       socket.setReuseAddress(true);
       socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), at));
-      daemon(() -> accept(socket));
+      acceptor = daemon(() -> accept(socket));
       return socket;
     } catch (IOException e) {
       throw new IllegalStateException("cannot listen on port " + at, e);
@@ -150,10 +157,11 @@ public final class FaultProxy implements AutoCloseable {
     daemon(() -> link.pump(server, client, true));
   }
 
-  private static void daemon(Runnable work) {
+  private static Thread daemon(Runnable work) {
     Thread thread = new Thread(work, "fault-proxy");
     thread.setDaemon(true);
     thread.start();
+    return thread;
   }
 
   private static void close(AutoCloseable socket) {

@@ -122,6 +122,12 @@ public final class ScriptedUpstream implements AutoCloseable {
       latch.countDown();
     }
 
+    /** A script. */
+    public void passAndAnswer(Received request, Wire wire) throws Exception {
+      pass();
+      wire.respond(200, "ok");
+    }
+
     public void pass() throws InterruptedException {
       if (!latch.await(30, TimeUnit.SECONDS)) {
         throw new IllegalStateException("the gate was never opened");

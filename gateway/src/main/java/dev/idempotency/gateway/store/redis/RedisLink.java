@@ -2,8 +2,13 @@ package dev.idempotency.gateway.store.redis;
 
 import dev.idempotency.gateway.idempotency.StoreHealth;
 import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.output.ValueOutput;
+import io.lettuce.core.protocol.Command;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandKeyword;
+import io.lettuce.core.protocol.CommandType;
 import io.netty.channel.EventLoop;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.List;
@@ -122,6 +127,9 @@ final class RedisLink implements StoreHealth, ScriptCommand.Listener, Connector.
   public void connected(StatefulRedisConnection<byte[], byte[]> fresh) {
     connection = fresh;
     unanswered = 0;
+    for (Script script : Script.values()) {
+      load(script, fresh);
+    }
     for (Call<?> call : List.copyOf(pending)) {
       // What another call's end made of the connection in between counts.
       if (connection == fresh && !call.isDone() && call.current == null) {
@@ -129,6 +137,15 @@ final class RedisLink implements StoreHealth, ScriptCommand.Listener, Connector.
         write(call, fresh, false);
       }
     }
+  }
+
+  /** Spares the first command the way to and fro that tells it that its script is not there. */
+  private static void load(Script script, StatefulRedisConnection<byte[], byte[]> to) {
+    CommandArgs<byte[], byte[]> arguments =
+        new CommandArgs<>(ByteArrayCodec.INSTANCE).add(CommandKeyword.LOAD).add(script.text());
+    // Where it is refused, the commands bring their scripts along.
+    to.dispatch(
+        new Command<>(CommandType.SCRIPT, new ValueOutput<>(ByteArrayCodec.INSTANCE), arguments));
   }
 
   @Override
@@ -163,14 +180,16 @@ final class RedisLink implements StoreHealth, ScriptCommand.Listener, Connector.
       answered = true;
     }
     Call<?> call = command.call;
-    // Otherwise it is too late, and the caller was told so.
+    String error = command.error();
     if (call.current == command && !call.isDone()) {
-      String error = command.error();
       if (error == null) {
         call.answer(command.value());
       } else {
         refused(command, error);
       }
+    } else if (error != null && Refusal.isNoScript(error) && command.connection == connection) {
+      // Too late for this one, whose caller was told so, but not for the next.
+      load(call.script(), command.connection);
     }
     for (Call<?> first = pending.peek(); first != null && first.isDone(); first = pending.peek()) {
       pending.poll();
@@ -182,7 +201,7 @@ final class RedisLink implements StoreHealth, ScriptCommand.Listener, Connector.
       write(command.call, command.connection, true);
       return;
     }
-    command.call.fail("Redis refused: " + Refusal.text(error));
+    command.call.refuse("Redis refused: " + Refusal.text(error));
     if (Refusal.makesConnectionUseless(error)) {
       connector.drop(command.connection, Refusal.text(error));
     }
@@ -197,11 +216,8 @@ final class RedisLink implements StoreHealth, ScriptCommand.Listener, Connector.
     if (call.current != command || call.isDone()) {
       return;
     }
-    if (!command.connection.isOpen() || cause instanceof IOException) {
-      connector.lost(command.connection);
-    } else {
-      call.fail("the command could not be sent: " + Refusal.text(cause));
-    }
+    // Whatever it was, replies can no longer be told apart by their order.
+    connector.lost(command.connection);
   }
 
   /** Says whether there is anything left to watch. */

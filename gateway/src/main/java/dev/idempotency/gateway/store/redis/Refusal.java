@@ -30,12 +30,16 @@ final class Refusal {
     return USELESS.contains(blank < 0 ? error : error.substring(0, blank));
   }
 
-  /** For the log: short, printable, and without the arguments that Redis may repeat. */
+  /** For the log: short, printable, and without script names and arguments that Redis repeats. */
   static String text(String error) {
-    int arguments = error.indexOf(", with args");
-    String text = arguments < 0 ? error : error.substring(0, arguments);
+    String text = before(" script: ", before(", with args", error));
     text = text.length() > LONGEST ? text.substring(0, LONGEST) + "…" : text;
     return text.replaceAll("[^\\x20-\\x7e…]", "?");
+  }
+
+  private static String before(String end, String text) {
+    int at = text.indexOf(end);
+    return at < 0 ? text : text.substring(0, at);
   }
 
   /** The innermost reason of a failure to connect. */

@@ -8,10 +8,13 @@ import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.epoll.Epoll;
 import io.netty.channel.epoll.EpollIoHandler;
 import io.netty.channel.nio.NioIoHandler;
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /** A store on an event loop of its own, with the transport that the client takes. */
 final class LoopStore implements AutoCloseable {
+
+  private static final Duration PATIENCE = Duration.ofSeconds(40);
 
   private final EventLoopGroup group = new MultiThreadIoEventLoopGroup(1, transport());
   private final RedisIdempotencyStore store;
@@ -45,11 +48,11 @@ final class LoopStore implements AutoCloseable {
   }
 
   void awaitReachable() {
-    await("reachable").until(store::reachable);
+    await("reachable").atMost(PATIENCE).until(store::reachable);
   }
 
   void awaitUnreachable() {
-    await("unreachable").until(() -> !store.reachable());
+    await("unreachable").atMost(PATIENCE).until(() -> !store.reachable());
   }
 
   private static IoHandlerFactory transport() {

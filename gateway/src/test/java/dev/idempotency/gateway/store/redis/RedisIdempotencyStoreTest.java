@@ -23,6 +23,7 @@ import dev.idempotency.gateway.testing.RedisServer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -82,16 +83,18 @@ class RedisIdempotencyStoreTest extends StoreContractTest {
 
   @Test
   void stagesCompleteOnTheStoresEventLoop() {
-    Thread loop =
-        await(
-            store()
-                .reserve(reservation())
-                .thenApply(reply -> Thread.currentThread())
-                .thenCompose(
-                    any ->
-                        store().find(Fixtures.operation()).thenApply(r -> Thread.currentThread())));
-    assertThat(loop)
-        .isSameAs(owner.loop().submit(Thread::currentThread).awaitUninterruptibly().getNow());
+    CompletableFuture<Thread> completing = new CompletableFuture<>();
+    CompletableFuture<Thread> calling = new CompletableFuture<>();
+    owner
+        .loop()
+        .execute(
+            () -> {
+              calling.complete(Thread.currentThread());
+              store()
+                  .reserve(reservation())
+                  .thenAccept(reply -> completing.complete(Thread.currentThread()));
+            });
+    assertThat(await(completing)).isSameAs(await(calling));
   }
 
   @Test

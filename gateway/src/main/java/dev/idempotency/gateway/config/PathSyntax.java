@@ -6,7 +6,7 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /** The syntax of a route's path; matching is not done here. */
-final class PathPattern {
+final class PathSyntax {
 
   static final String EXPECTED =
       "a path such as /orders, /orders/{id}, /orders/*/items or /orders/**, with ** at its end only";
@@ -16,7 +16,7 @@ final class PathPattern {
   private static final Pattern LITERAL =
       Pattern.compile("(?:[A-Za-z0-9._~!$&'()+,;=:@-]|%[0-9A-Fa-f]{2})+");
 
-  private PathPattern() {}
+  private PathSyntax() {}
 
   /** The pattern itself where it is well-formed. */
   static Optional<String> parse(String text) {

@@ -1,0 +1,58 @@
+package dev.idempotency.gateway;
+
+import io.netty.channel.EventLoop;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Tells the log when the store goes and when it is back. */
+final class StoreWatch {
+
+  private static final long BEAT_MILLIS = 250;
+
+  /** A store that is just being connected is not away yet. */
+  private static final int FIRST_BEATS = 4;
+
+  private final Stores stores;
+  private final EventLoop loop;
+  private @Nullable ScheduledFuture<?> beats;
+  private int beat;
+  private boolean told;
+  private boolean up;
+
+  StoreWatch(Stores stores, EventLoop loop) {
+    this.stores = stores;
+    this.loop = loop;
+  }
+
+  void start() {
+    beats = loop.scheduleAtFixedRate(this::look, BEAT_MILLIS, BEAT_MILLIS, TimeUnit.MILLISECONDS);
+  }
+
+  private void look() {
+    boolean reachable = stores.reachable();
+    beat++;
+    if ((told && reachable == up) || (!told && !reachable && beat < FIRST_BEATS)) {
+      return;
+    }
+    told = true;
+    up = reachable;
+    Logger log = LoggerFactory.getLogger(StoreWatch.class);
+    if (reachable) {
+      log.info("store {} is reachable: keyed requests are served", stores.describe());
+    } else {
+      log.warn(
+          "store {} can't be reached ({}): keyed requests are refused with 503, trying on",
+          stores.describe(),
+          stores.detail());
+    }
+  }
+
+  void stop() {
+    if (beats != null) {
+      beats.cancel(false);
+    }
+  }
+}

@@ -1,0 +1,81 @@
+package dev.idempotency.gateway.operations;
+
+import dev.idempotency.gateway.exchange.ExchangeListener;
+import dev.idempotency.gateway.http.RequestHead;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Logs what goes wrong, of each kind one line in a second with the number of those left out: a
+ * store that is away fails thousands of times a second.
+ *
+ * <p>Threading: safe from any thread.
+ */
+public final class FailureLog implements ExchangeListener {
+
+  private static final Logger LOG = LoggerFactory.getLogger(FailureLog.class);
+
+  private final Sparingly storeFailures;
+  private final Sparingly dropped;
+  private final Sparingly fenced;
+  private final Sparingly bugs;
+
+  public FailureLog() {
+    this(System::nanoTime);
+  }
+
+  FailureLog(LongSupplier nanoTime) {
+    storeFailures = new Sparingly(nanoTime);
+    dropped = new Sparingly(nanoTime);
+    fenced = new Sparingly(nanoTime);
+    bugs = new Sparingly(nanoTime);
+  }
+
+  @Override
+  public void storeFailed(String message) {
+    storeFailures.run(more -> LOG.warn("The store failed: {}{}", message, others(more)));
+  }
+
+  @Override
+  public void deferredWriteEnded(boolean written) {
+    if (!written) {
+      dropped.run(
+          more ->
+              LOG.warn(
+                  "A write to the store was given up, too many wait already: the operation's"
+                      + " outcome becomes unknown when its lease ends{}",
+                  others(more)));
+    }
+  }
+
+  @Override
+  public void fenced() {
+    fenced.run(
+        more ->
+            LOG.warn(
+                "An attempt found that another one holds its record and answered from that{}",
+                others(more)));
+  }
+
+  @Override
+  public void bug(Throwable cause) {
+    bugs.run(more -> LOG.error("A bug, please report it{}", others(more), cause));
+  }
+
+  private static String others(long suppressed) {
+    return suppressed == 0 ? "" : " (and " + suppressed + " more before this one)";
+  }
+
+  @Override
+  public void opened() {}
+
+  @Override
+  public void closed(RequestHead head, Summary summary) {}
+
+  @Override
+  public void storeWriteDeferred() {}
+
+  @Override
+  public void renewalFailed() {}
+}

@@ -1,0 +1,20 @@
+package dev.idempotency.gateway.operations;
+
+import dev.idempotency.gateway.exchange.BodyBudget;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.IntSupplier;
+import org.jspecify.annotations.Nullable;
+
+/** Where the values come from that are asked for only when somebody scrapes. */
+final class Gauges {
+
+  volatile @Nullable BodyBudget bodies;
+  volatile @Nullable Readiness readiness;
+  volatile @Nullable IntSupplier clientConnections;
+  final List<IntSupplier> deferredWrites = new CopyOnWriteArrayList<>();
+  final List<UpstreamPool> upstreams = new CopyOnWriteArrayList<>();
+
+  /** The connections of one event loop to one upstream. */
+  record UpstreamPool(String name, IntSupplier open, IntSupplier idle, IntSupplier waiting) {}
+}

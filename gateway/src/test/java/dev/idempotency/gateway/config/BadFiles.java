@@ -1,0 +1,281 @@
+package dev.idempotency.gateway.config;
+
+import java.util.stream.Stream;
+
+/** Files with one problem each. */
+final class BadFiles {
+
+  /**
+   * A file and what is wrong with it.
+   *
+   * @param problem the exact text
+   * @param schema whether a JSON Schema can say it too
+   */
+  record BadFile(String yaml, String problem, boolean schema) {
+    @Override
+    public String toString() {
+      return problem;
+    }
+  }
+
+  static final String MINIMAL =
+      """
+      upstreams: { a: { url: "http://127.0.0.1:3000" } }
+      routes: [{ name: x, path: /x, upstream: a }]
+      """;
+
+  private BadFiles() {}
+
+  /** The smallest file with one more line at the top. */
+  private static String top(String line) {
+    return MINIMAL + line + "\n";
+  }
+
+  /** A file whose only route has one more member. */
+  static String route(String member) {
+    return "upstreams: { a: { url: \"http://127.0.0.1:3000\" } }\n"
+        + "routes: [{ name: x, path: /x, upstream: a, "
+        + member
+        + " }]\n";
+  }
+
+  private static String upstream(String member) {
+    return "upstreams: { a: { url: \"http://127.0.0.1:3000\", "
+        + member
+        + " } }\nroutes: [{ name: x, path: /x, upstream: a }]\n";
+  }
+
+  private static String path(String path) {
+    return "upstreams: { a: { url: \"http://127.0.0.1:3000\" } }\n"
+        + "routes: [{ name: x, path: \""
+        + path
+        + "\", upstream: a }]\n";
+  }
+
+  private static BadFile both(String yaml, String problem) {
+    return new BadFile(yaml, problem, true);
+  }
+
+  private static BadFile readerOnly(String yaml, String problem) {
+    return new BadFile(yaml, problem, false);
+  }
+
+  static Stream<BadFile> all() {
+    return Stream.of(syntax(), top(), upstreams(), routes(), references()).flatMap(files -> files);
+  }
+
+  private static Stream<BadFile> syntax() {
+    return Stream.of(
+        readerOnly("", "the file is empty (expected: at least upstreams and routes)"),
+        readerOnly("# words\n", "the file is empty (expected: at least upstreams and routes)"),
+        readerOnly("a: [1\nb: 2\n", "line 2, column 2: expected ',' or ']', but got :"),
+        readerOnly(
+            "a:\n\t- b\n",
+            "line 2, column 1: found character '\\t(TAB)' that cannot start any token. (Do not use"
+                + " \\t(TAB) for indentation)"),
+        readerOnly("a: 1\nb: \u0001\n", "line 2, column 4: a character that YAML does not allow"),
+        readerOnly("secret: \"hunter2", "line 1, column 17: found unexpected end of stream"),
+        readerOnly(MINIMAL + "---\na: 1\n", "line 3, column 1: but found another document"),
+        readerOnly(top("drain: *x"), "line 3, column 8: found undefined alias x"),
+        readerOnly(
+            top("drain: 1s\ndrain: 2s"), "drain: given twice, again in line 4 (expected: once)"),
+        readerOnly(top("[a]: 1s"), "the file: a list or mapping as a key (expected: a word)"));
+  }
+
+  private static Stream<BadFile> top() {
+    String listen = " (expected: HOST:PORT such as 127.0.0.1:8080 or [::1]:8080, port 0 to 65535)";
+    String store =
+        " (expected: memory, or a URL such as redis://127.0.0.1:6379,"
+            + " rediss://user:password@host:6379/0 or redis-sentinel://host1,host2/0#primary)";
+    String secret = " (expected: 16 characters or more, or { env: NAME } or { file: PATH })";
+    return Stream.of(
+        both(top("listen: localhost"), "listen: localhost" + listen),
+        both(top("listen: 8080"), "listen: 8080" + listen),
+        both(top("listen: ::1:80"), "listen: ::1:80" + listen),
+        readerOnly(top("admin: a:65536"), "admin: a:65536" + listen),
+        both(top("admin: [a]"), "admin: a list" + listen),
+        both(top("store: redis"), "store: redis" + store),
+        both(top("store: http://me:hunter2@redis"), "store: http://***@redis" + store),
+        both(top("store: redis://u:p@q@r"), "store: redis://***@r" + store),
+        both(top("store: redis://my_redis"), "store: redis://my_redis" + store),
+        both(top("store: redis-sentinel://a,b"), "store: redis-sentinel://a,b" + store),
+        both(
+            top("store: { url: memory, timeout: 1s }"),
+            "store.timeout: unknown key (expected: url or max-bytes)"),
+        both(top("store: { url: redis }"), "store.url: redis" + store),
+        both(top("drain: -1s"), "drain: -1s (expected: a duration such as 25s)"),
+        readerOnly(top("drain: 2h"), "drain: 2h (expected: at most 1h)"),
+        both(top("threads: 0"), "threads: 0 (expected: a whole number from 1 to 1024)"),
+        both(
+            top("threads: \"2\""),
+            "threads: 2 (expected: a whole number from 1 to 1024, without quotes)"),
+        both(top("secret: hunter2"), "secret: ***" + secret),
+        both(
+            top("secret: 12345678901234567"),
+            "secret: ***" + secret.replace("})", "}, in quotes)")),
+        both(top("secret: {}"), "secret: a mapping" + secret),
+        both(top("limits: [a]"), "limits: a list (expected: a mapping of keys to values)"),
+        both(top("limits:"), "limits: nothing (expected: a mapping of keys to values)"),
+        both(
+            top("limits: { boddy-budget: 1MiB }"),
+            "limits.boddy-budget: unknown key (did you mean body-budget?)"),
+        both(top("log: { colour: red }"), "log.colour: unknown key (expected: format or access)"),
+        both(
+            top("limits: { body-budget: 1 }"),
+            "limits.body-budget: 1 (expected: a size > 0 such as 64MiB)"),
+        readerOnly(
+            top("limits: { header-size: 2MiB }"),
+            "limits.header-size: 2MiB (expected: at most 1MiB)"),
+        both(
+            top("limits: { idle-timeout: 0s }"),
+            "limits.idle-timeout: 0s (expected: a duration > 0 such as 10s)"),
+        both(top("log: { format: xml }"), "log.format: xml (expected: text or json)"),
+        both(top("log: { access: yes }"), "log.access: yes (expected: true or false)"),
+        both(
+            top("log: { access: \"true\" }"),
+            "log.access: true (expected: true or false, without quotes)"));
+  }
+
+  private static Stream<BadFile> upstreams() {
+    String url =
+        " (expected: a URL such as http://127.0.0.1:3000, without a path (https is not supported"
+            + " yet))";
+    return Stream.of(
+        both(
+            "upstreams: { a: { url: \"https://a\" } }\n" + ROUTES,
+            "upstreams.a.url: https://a" + url),
+        both(
+            "upstreams: { a: { url: \"http://a/b\" } }\n" + ROUTES,
+            "upstreams.a.url: http://a/b" + url),
+        both(
+            "upstreams: { a: { url: \"http://u:pw@a\" } }\n" + ROUTES,
+            "upstreams.a.url: http://***@a" + url),
+        both("upstreams: { a: {} }\n" + ROUTES, "upstreams.a.url: missing" + url),
+        both(
+            upstream("max-connections: 0"),
+            "upstreams.a.max-connections: 0 (expected: a whole number from 1 to 65535)"),
+        readerOnly(
+            upstream("response-timeout: 25h"),
+            "upstreams.a.response-timeout: 25h (expected: at most 24h)"),
+        both(
+            upstream("conect-timeout: 1s"),
+            "upstreams.a.conect-timeout: unknown key (did you mean connect-timeout?)"));
+  }
+
+  private static final String ROUTES = "routes: [{ name: x, path: /x, upstream: a }]\n";
+
+  private static Stream<BadFile> routes() {
+    String methods =
+        " (expected: POST, PUT, PATCH or DELETE; others are never keyed: give them a route that"
+            + " says idempotency: off)";
+    String header = " (expected: the name of an end-to-end header field such as X-Request-Id)";
+    String pathExpected = " (expected: " + PathSyntax.EXPECTED + ")";
+    return Stream.of(
+        both(
+            "upstreams: { a: { url: \"http://a\" } }\n",
+            "routes: missing (expected: a list of at least one route)"),
+        both(
+            "upstreams: { a: { url: \"http://a\" } }\nroutes: []\n",
+            "routes: an empty list (expected: a list of at least one route)"),
+        both(path("orders"), "routes[0].path: orders" + pathExpected),
+        both(path("/a/**/b"), "routes[0].path: /a/**/b" + pathExpected),
+        both(path("/a//b"), "routes[0].path: /a//b" + pathExpected),
+        both(path("/a*"), "routes[0].path: /a*" + pathExpected),
+        both(path("/{a"), "routes[0].path: /{a" + pathExpected),
+        both(path("/a?b=c"), "routes[0].path: /a?b=c" + pathExpected),
+        readerOnly(path("/{a}/{a}"), "routes[0].path: /{a}/{a}" + pathExpected),
+        readerOnly(path("/a/../b"), "routes[0].path: /a/../b" + pathExpected),
+        both(route("methods: [GET]"), "routes[0].methods[0]: GET" + methods),
+        both(route("methods: [POST, post]"), "routes[0].methods[1]: post" + methods),
+        both(
+            route("methods: []"),
+            "routes[0].methods: an empty list (expected: a list of at least one POST, PUT, PATCH or"
+                + " DELETE; others are never keyed: give them a route that says idempotency: off)"),
+        both(
+            route("idempotency: requird"),
+            "routes[0].idempotency: requird (expected: required, optional or off)"),
+        readerOnly(
+            route("key: { pointer: /id }"),
+            "routes[0].key.pointer: not supported yet (expected: header)"),
+        readerOnly(
+            route("key: { query: id }"),
+            "routes[0].key.query: not supported yet (expected: header)"),
+        both(route("key: {}"), "routes[0].key: empty (expected: { header: Idempotency-Key })"),
+        both(route("key: { header: a b }"), "routes[0].key.header: a b" + header),
+        both(route("key: { header: Connection }"), "routes[0].key.header: Connection" + header),
+        both(
+            route("scope: [Authorization]"),
+            "routes[0].scope[0]: Authorization (expected: header:NAME such as"
+                + " header:Authorization)"),
+        both(
+            route("fingerprint: { ignore: [sent_at] }"),
+            "routes[0].fingerprint.ignore[0]: sent_at (expected: a JSON pointer (RFC 6901) such as"
+                + " /metadata/sent_at)"),
+        both(
+            route("lease: -3s"),
+            "routes[0].lease: -3s (expected: a duration of at least 100ms such as 10s)"),
+        readerOnly(
+            route("lease: 99ms"),
+            "routes[0].lease: 99ms (expected: a duration of at least 100ms such as 10s)"),
+        both(
+            route("in-flight: wait"),
+            "routes[0].in-flight: wait (expected: reject, or wait and a duration > 0 such as 5s)"),
+        readerOnly(
+            route("in-flight: wait 1h"),
+            "routes[0].in-flight: wait 1h (expected: reject, or wait and at most 5m)"),
+        readerOnly(
+            route("unknown: probe"),
+            "routes[0].unknown: probe (expected: hold or retry (probe is not supported yet))"),
+        both(
+            route("store-outage: ignore"),
+            "routes[0].store-outage: ignore (expected: reject or bypass)"),
+        both(
+            route("outcomes: { 500: kept }"),
+            "routes[0].outcomes.500: kept (expected: completed, released or unknown)"),
+        both(
+            route("outcomes: { 100: completed }"),
+            "routes[0].outcomes.100: no status (expected: a final status from 200 to 599)"),
+        readerOnly(
+            route("request: { limit: 2GiB }"),
+            "routes[0].request.limit: 2GiB (expected: at most 1GiB)"),
+        both(
+            route("response: { mode: chunked }"),
+            "routes[0].response.mode: chunked (expected: buffer or stream)"),
+        both(
+            route("retention-time: 1h"),
+            "routes[0].retention-time: unknown key (did you mean retention?)"),
+        readerOnly(
+            route("lease: !duration 1s"),
+            "routes[0].lease: a value with the tag !duration (expected: a duration of at least"
+                + " 100ms such as 10s)"));
+  }
+
+  private static Stream<BadFile> references() {
+    return Stream.of(
+        readerOnly(
+            """
+            upstreams: { a: { url: "http://a" } }
+            routes: [{ name: x, path: /x, upstream: b }]
+            """,
+            "routes[0].upstream: b (expected: one of the upstreams: a)"),
+        both(
+            """
+            upstreams: { a: { url: "http://a" } }
+            routes: [{ name: x, path: /x }]
+            """,
+            "routes[0].upstream: missing (expected: one of the upstreams: a)"),
+        readerOnly(
+            """
+            upstreams: { a: { url: "http://a" } }
+            routes: [{ name: x, path: /x, upstream: a }, { name: x, path: /y, upstream: a }]
+            """,
+            "routes[1].name: x (expected: a name that no other route has)"),
+        readerOnly(
+            route("retention: 5s"),
+            "routes[0].retention: 5s (expected: at least the lease, which is 10s)"),
+        readerOnly(
+            top("limits: { body-budget: 1KiB }"),
+            "limits.body-budget: 1KiB (expected: at least the request.limit of route x, which is"
+                + " 1MiB)"));
+  }
+}

@@ -1,0 +1,4 @@
+package dev.idempotency.gateway.testing.planted.config;
+
+/** Its name says nothing. */
+final class OptionManager {}

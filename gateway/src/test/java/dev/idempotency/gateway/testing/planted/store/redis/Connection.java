@@ -1,0 +1,3 @@
+package dev.idempotency.gateway.testing.planted.store.redis;
+
+public final class Connection {}

@@ -1,0 +1,3 @@
+package dev.idempotency.gateway.testing.planted.transport;
+
+public final class Wire {}
