@@ -14,7 +14,6 @@ import dev.idempotency.gateway.operations.Logging;
 import dev.idempotency.gateway.operations.Readiness;
 import dev.idempotency.gateway.server.HttpServer;
 import dev.idempotency.gateway.server.ServerOptions;
-import dev.idempotency.gateway.store.redis.RedisIdempotencyStore;
 import dev.idempotency.gateway.transport.Transport;
 import dev.idempotency.gateway.upstream.HttpUpstream;
 import io.netty.channel.Channel;
@@ -26,6 +25,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToIntFunction;
 
@@ -50,9 +50,10 @@ final class Gateway implements AutoCloseable {
 
   private Gateway(Configuration configuration, String version) throws StartupException {
     this.configuration = configuration;
+    // First, because it may refuse, and nothing has been started yet.
+    this.stores = new Stores(configuration.store());
     Transport transport = Transport.best();
     this.group = transport.group(configuration.threads(), "gateway");
-    this.stores = new Stores(configuration.store());
     this.budget = new BodyBudget(configuration.limits().bodyBudget());
     GatewayMetrics metrics = new GatewayMetrics(version);
     ExchangeListener heard = listeners(configuration, metrics);
@@ -181,16 +182,31 @@ final class Gateway implements AutoCloseable {
     draining = true;
     listener.close().awaitUninterruptibly();
     server.drain();
-    await(configuration.drain(), this::isQuiet);
+    onLoops(Exchanges::hurryDeferredWrites);
+    await(configuration.drain(), () -> isQuiet() && isWritten());
     onLoops(Exchanges::abandon);
     await(SETTLING, this::isQuiet);
-    await(SETTLING, () -> sum(Exchanges::deferredWrites) == 0);
+    await(SETTLING, this::isWritten);
     server.close();
     stop();
   }
 
   private boolean isQuiet() {
-    return server.connections() == 0 && sum(Exchanges::underWay) == 0;
+    return server.connections() == 0 && underWay() == 0;
+  }
+
+  /** How many exchanges with a key are under way. */
+  int underWay() {
+    return sum(Exchanges::underWay);
+  }
+
+  private boolean isWritten() {
+    return deferredWrites() == 0;
+  }
+
+  /** How many writes to the store wait to be tried again. */
+  int deferredWrites() {
+    return sum(Exchanges::deferredWrites);
   }
 
   private Readiness.State readiness() {
@@ -204,9 +220,12 @@ final class Gateway implements AutoCloseable {
     for (Map.Entry<EventLoop, List<HttpUpstream>> own : loops.upstreams().entrySet()) {
       own.getKey().execute(() -> own.getValue().forEach(HttpUpstream::close));
     }
-    for (RedisIdempotencyStore store : stores.connections()) {
-      store.close().toCompletableFuture().completeOnTimeout(null, 2, TimeUnit.SECONDS).join();
-    }
+    CompletableFuture.allOf(
+            stores.connections().stream()
+                .map(store -> store.close().toCompletableFuture())
+                .toArray(CompletableFuture<?>[]::new))
+        .completeOnTimeout(null, 2, TimeUnit.SECONDS)
+        .join();
     group.shutdownGracefully(0, 2, TimeUnit.SECONDS).awaitUninterruptibly(3, TimeUnit.SECONDS);
   }
 

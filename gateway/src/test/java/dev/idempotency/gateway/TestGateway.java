@@ -1,6 +1,7 @@
 package dev.idempotency.gateway;
 
 import dev.idempotency.gateway.config.Command;
+import dev.idempotency.gateway.testing.RawClient;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -71,6 +72,12 @@ final class TestGateway implements AutoCloseable {
 
   int adminPort() {
     return gateway.adminPort();
+  }
+
+  /** Whether it says that requests should come. */
+  boolean isReady() {
+    byte[] question = RawClient.request("GET", "/readyz", null, null, null);
+    return RawClient.once(gateway.adminPort(), question).status() == 200;
   }
 
   Gateway gateway() {

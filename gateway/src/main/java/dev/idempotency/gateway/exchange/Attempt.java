@@ -153,11 +153,16 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
   }
 
   private void renewed(long sentAt, WriteReply reply) {
+    if (reply instanceof WriteReply.Fenced fenced) {
+      lease.lost();
+      if (isUnsent()) {
+        giveConnectionBack();
+        fenced(fenced.current());
+      }
+      return;
+    }
     lease.renewed(sentAt);
-    if (reply instanceof WriteReply.Fenced fenced && isUnsent()) {
-      giveConnectionBack();
-      fenced(fenced.current());
-    } else if (phase == Phase.SECURING) {
+    if (phase == Phase.SECURING) {
       secure();
     }
     // A request that was sent runs to its end; what its record says then is found when settling.
@@ -406,7 +411,14 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
     phase = Phase.SETTLING;
     Stages.when(
         keyed.withdraw(reservation),
-        reply -> respond(result, problem),
+        reply -> {
+          if (reply instanceof WriteReply.Fenced fenced) {
+            // The process was stopped for longer than its lease and another attempt took over.
+            fenced(fenced.current());
+          } else {
+            respond(result, problem);
+          }
+        },
         unavailable -> {
           keyed.giveUp(reservation);
           respond(result, problem);

@@ -174,6 +174,11 @@ public final class Exchanges {
     return deferred.size();
   }
 
+  /** Tries the writes that wait without waiting any longer. */
+  public void hurryDeferredWrites() {
+    deferred.hurry();
+  }
+
   /** How many exchanges with a key are under way. */
   public int underWay() {
     return undecided.size() + leases.underWay().size();

@@ -319,6 +319,10 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
       current = null;
       since = System.nanoTime();
       pump();
+      if (server.isDraining()) {
+        // A response that began before the server stopped could not announce the end.
+        drain();
+      }
       return;
     }
     closing = true;
@@ -369,7 +373,8 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
   /** The server stops: rests no longer. */
   void drain() {
     if (current == null && queue.isEmpty() && !decoder.isMidway()) {
-      close();
+      // What a slow client has not taken yet of its last response still goes out.
+      closeAfterFlush();
     }
   }
 

@@ -228,6 +228,18 @@ public final class RawClient implements AutoCloseable {
     return line.toString();
   }
 
+  /** Waits for the next byte and leaves it to be read. */
+  public int peek() {
+    try {
+      in.mark(1);
+      int next = in.read();
+      in.reset();
+      return next;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
   /** Whether the peer closes without sending anything more. */
   public boolean isClosedByPeer() {
     try {
