@@ -106,6 +106,11 @@ final class FakeClient implements ClientStream {
   public void flush() {}
 
   @Override
+  public boolean takeBack() {
+    return heads.isEmpty();
+  }
+
+  @Override
   public void abort() {
     aborted = true;
   }
