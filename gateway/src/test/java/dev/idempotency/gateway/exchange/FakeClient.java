@@ -107,7 +107,7 @@ final class FakeClient implements ClientStream {
 
   @Override
   public boolean takeBack() {
-    return false;
+    return heads.isEmpty();
   }
 
   @Override
