@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** How a client's connection is used: pipelined, split, half-closed, kept alive or not. */
 @ParameterizedClass
-@MethodSource("dev.idempotency.gateway.EdgeYaml#transports")
+@MethodSource("dev.idempotency.gateway.testing.Transports#all")
 class ClientConnectionsTest {
 
   private static final String GET = "GET /a HTTP/1.1\r\nHost: gw.test\r\n\r\n";
@@ -359,6 +359,25 @@ class ClientConnectionsTest {
     }
     client.send("b");
     assertThat(client.read().text()).isEqualTo("ok");
+  }
+
+  @Test
+  void heldBackBodyGoesOnWithoutTheClientsNextByte() {
+    Gate gate = new Gate();
+    int length = 6 << 20;
+    upstream.withoutReadingBodies();
+    upstream.script(
+        (request, wire) -> {
+          gate.pass();
+          wire.in().readNBytes(length - 1);
+          wire.respond(200, "all");
+        });
+    client.send("POST /a HTTP/1.1\r\nHost: gw.test\r\nContent-Length: " + length + "\r\n\r\n");
+    Thread writer = new Thread(() -> client.send(new byte[length - 1]));
+    writer.start();
+    await().until(() -> upstream.requests() == 1);
+    gate.open();
+    assertThat(client.read().text()).isEqualTo("all");
   }
 
   @Test

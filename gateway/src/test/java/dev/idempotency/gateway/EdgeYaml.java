@@ -3,7 +3,6 @@ package dev.idempotency.gateway;
 import dev.idempotency.gateway.transport.Transport;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Stream;
 
 /**
  * Configurations for tests of the two network edges: {@code /keyed/**} needs a key, everything else
@@ -23,11 +22,6 @@ final class EdgeYaml {
   /** One event loop, so that all connections to the upstream are in one pool. */
   static EdgeYaml of(String url) {
     return new EdgeYaml(url);
-  }
-
-  /** The transports of this machine: the native one, where there is one, and NIO. */
-  static Stream<Transport> transports() {
-    return Stream.of(Transport.best(), Transport.NIO).distinct();
   }
 
   EdgeYaml threads(int number) {

@@ -7,6 +7,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
@@ -29,12 +30,16 @@ final class GatewayProcess implements AutoCloseable {
     this.port = port;
   }
 
-  /** From the text of a configuration file without listen and admin. */
-  static GatewayProcess start(String yaml) {
+  /**
+   * From the text of a configuration file without listen and admin.
+   *
+   * @param jvm options of the JVM, which win over the usual ones
+   */
+  static GatewayProcess start(String yaml, String... jvm) {
     try {
       Path file = Files.createTempFile("gateway", ".yaml");
       Files.writeString(file, "listen: 127.0.0.1:0\nadmin: 127.0.0.1:0\n" + yaml);
-      return start(Map.of(), file, "--config", file.toString());
+      return start(Map.of(), List.of(jvm), file, "--config", file.toString());
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -43,16 +48,17 @@ final class GatewayProcess implements AutoCloseable {
   /** From the command line alone. */
   static GatewayProcess run(Map<String, String> variables, String... arguments) {
     try {
-      return start(variables, null, arguments);
+      return start(variables, List.of(), null, arguments);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
   }
 
   private static GatewayProcess start(
-      Map<String, String> variables, @Nullable Path file, String... arguments) throws IOException {
+      Map<String, String> variables, List<String> jvm, @Nullable Path file, String... arguments)
+      throws IOException {
     ProcessBuilder builder =
-        new ProcessBuilder(ProgramRun.command(arguments))
+        new ProcessBuilder(ProgramRun.command(jvm, arguments))
             .redirectError(ProcessBuilder.Redirect.INHERIT);
     builder.environment().putAll(variables);
     Process process = builder.start();

@@ -22,7 +22,7 @@ record ProgramRun(int code, String out, String err) {
       Path err = Files.createTempFile("gateway", ".err");
       try {
         ProcessBuilder builder =
-            new ProcessBuilder(command(arguments))
+            new ProcessBuilder(command(List.of(), arguments))
                 .redirectOutput(out.toFile())
                 .redirectError(err.toFile());
         builder.environment().putAll(variables);
@@ -48,10 +48,12 @@ record ProgramRun(int code, String out, String err) {
     }
   }
 
-  static List<String> command(String... arguments) {
+  static List<String> command(List<String> jvm, String... arguments) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(List.of("-XX:+UseSerialGC", "-Xmx128m", "-XX:TieredStopAtLevel=1", "-cp"));
+    command.addAll(List.of("-XX:+UseSerialGC", "-Xmx128m", "-XX:TieredStopAtLevel=1"));
+    command.addAll(jvm);
+    command.add("-cp");
     command.add(System.getProperty("java.class.path"));
     command.add("dev.idempotency.gateway.Main");
     command.addAll(List.of(arguments));

@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** How connections to the upstream are kept, checked, used up and lost. */
 @ParameterizedClass
-@MethodSource("dev.idempotency.gateway.EdgeYaml#transports")
+@MethodSource("dev.idempotency.gateway.testing.Transports#all")
 class UpstreamConnectionsTest {
 
   private static final byte[] GET = request("GET", "/a", null, null, null);

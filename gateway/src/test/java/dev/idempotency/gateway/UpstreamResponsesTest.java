@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the upstream's responses may look like, and what becomes of those that are none. */
 @ParameterizedClass
-@MethodSource("dev.idempotency.gateway.EdgeYaml#transports")
+@MethodSource("dev.idempotency.gateway.testing.Transports#all")
 class UpstreamResponsesTest {
 
   private static final byte[] GET = request("GET", "/a", null, null, null);

@@ -277,6 +277,8 @@ final class Http1Stream implements ClientStream {
       return;
     }
     drop();
+    // A part of a response says more than none.
+    ctx.flush();
     if (closeDelimited) {
       // Only a reset tells this client that the end is not the end (RFC 9112 §8).
       ctx.channel().config().setOption(ChannelOption.SO_LINGER, 0);

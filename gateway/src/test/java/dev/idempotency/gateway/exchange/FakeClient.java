@@ -105,6 +105,12 @@ final class FakeClient implements ClientStream {
   @Override
   public void flush() {}
 
+  /** What it is told is out at once. */
+  @Override
+  public boolean takeBack() {
+    return false;
+  }
+
   @Override
   public boolean takeBack() {
     return heads.isEmpty();

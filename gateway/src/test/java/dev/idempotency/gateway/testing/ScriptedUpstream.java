@@ -2,6 +2,7 @@ package dev.idempotency.gateway.testing;
 
 import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -119,6 +120,12 @@ public final class ScriptedUpstream implements AutoCloseable {
 
     public void open() {
       latch.countDown();
+    }
+
+    /** A script. */
+    public void passAndAnswer(Received request, Wire wire) throws Exception {
+      pass();
+      wire.respond(200, "ok");
     }
 
     public void pass() throws InterruptedException {
@@ -244,14 +251,23 @@ public final class ScriptedUpstream implements AutoCloseable {
     ByteArrayOutputStream body = new ByteArrayOutputStream();
     if (readBodies && "chunked".equalsIgnoreCase(head.header("Transfer-Encoding"))) {
       for (int size = size(in); size > 0; size = size(in)) {
-        body.writeBytes(in.readNBytes(size));
+        body.writeBytes(exactly(size, in));
         line(in);
       }
       while (!line(in).isEmpty()) {}
     } else if (readBodies && head.header("Content-Length") != null) {
-      body.writeBytes(in.readNBytes(Integer.parseInt(head.header("Content-Length"))));
+      body.writeBytes(exactly(Integer.parseInt(head.header("Content-Length")), in));
     }
     return new Received(line, head.headerLines(), body.toByteArray());
+  }
+
+  /** A body that is cut off is no request. */
+  private static byte[] exactly(int length, InputStream in) throws IOException {
+    byte[] bytes = in.readNBytes(length);
+    if (bytes.length < length) {
+      throw new EOFException();
+    }
+    return bytes;
   }
 
   private static int size(InputStream in) throws IOException {
