@@ -37,6 +37,7 @@ final class Gateway implements AutoCloseable {
   private static final long PAUSE_MILLIS = 10;
 
   private final Configuration configuration;
+  private final BodyBudget budget;
   private final MultiThreadIoEventLoopGroup group;
   private final Stores stores;
   private final EventLoops loops;
@@ -53,7 +54,7 @@ final class Gateway implements AutoCloseable {
     this.stores = new Stores(configuration.store());
     Transport transport = Transport.best();
     this.group = transport.group(configuration.threads(), "gateway");
-    BodyBudget budget = new BodyBudget(configuration.limits().bodyBudget());
+    this.budget = new BodyBudget(configuration.limits().bodyBudget());
     GatewayMetrics metrics = new GatewayMetrics(version);
     ExchangeListener heard = listeners(configuration, metrics);
     this.loops = new EventLoops(configuration, group, transport, stores, budget, heard);
@@ -142,6 +143,11 @@ final class Gateway implements AutoCloseable {
   /** The port that clients connect to. */
   int port() {
     return ((InetSocketAddress) listener.localAddress()).getPort();
+  }
+
+  /** Bytes of bodies that are held at the moment. */
+  long heldBytes() {
+    return budget.used();
   }
 
   /** The port of metrics and health. */

@@ -129,7 +129,7 @@ public final class Exchanges {
       return course.refuse(client, Result.TOO_LARGE, problem);
     }
     OperationId id = OperationId.of(route.name(), identity, present.key());
-    KeyedExchange keyed = new KeyedExchange(this, route, course, id, peer, client);
+    KeyedExchange keyed = new KeyedExchange(this, route, course, id, contentLength, peer, client);
     undecided.add(keyed);
     client.wantBody();
     return keyed;

@@ -51,11 +51,15 @@ final class KeyedExchange implements Exchange {
   private Duration wait = SHORTEST_WAIT;
   private boolean abandoned;
 
+  /**
+   * @param contentLength the body's bytes, -1 where they are not announced
+   */
   KeyedExchange(
       Exchanges exchanges,
       Route route,
       Course course,
       OperationId id,
+      long contentLength,
       Peer peer,
       ClientStream client) {
     this.exchanges = exchanges;
@@ -64,7 +68,7 @@ final class KeyedExchange implements Exchange {
     this.id = id;
     this.peer = peer;
     this.client = client;
-    this.body = new BodyBuffer(route.requestLimit(), exchanges.budget);
+    this.body = BodyBuffer.of(route.requestLimit(), contentLength, exchanges.budget);
   }
 
   @Override

@@ -184,7 +184,7 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
   public void end(Headers trailers) {
     connection = null;
     course.received();
-    client.end(trailers);
+    client.end(ResponseFields.trailers(trailers));
     client.flush();
     finish(wholeBody == null ? Result.PASSED : Result.BYPASSED, status);
   }

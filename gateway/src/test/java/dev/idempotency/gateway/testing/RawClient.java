@@ -114,6 +114,38 @@ public final class RawClient implements AutoCloseable {
     }
   }
 
+  /** Reads on until that text has come; what was read is gone. */
+  public String readUntil(String text) {
+    try {
+      StringBuilder seen = new StringBuilder();
+      while (seen.indexOf(text) < 0) {
+        int next = in.read();
+        if (next < 0) {
+          throw new EOFException("the connection ended after: " + seen);
+        }
+        seen.append((char) next);
+      }
+      return seen.toString();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** All bytes that come before the connection ends, with a reset or without. */
+  public String readToEnd() {
+    StringBuilder seen = new StringBuilder();
+    try {
+      for (int next = in.read(); next >= 0; next = in.read()) {
+        seen.append((char) next);
+      }
+    } catch (java.net.SocketException e) {
+      // Reset.
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return seen.toString();
+  }
+
   /** The next final response to a request other than HEAD; interim ones are skipped. */
   public RawResponse read() {
     RawResponse response = readAny(false);
