@@ -48,11 +48,11 @@ final class Gateway implements AutoCloseable {
   private final Channel adminListener;
   private volatile boolean draining;
 
-  private Gateway(Configuration configuration, String version) throws StartupException {
+  private Gateway(Configuration configuration, String version, Transport transport)
+      throws StartupException {
     this.configuration = configuration;
     // First, because it may refuse, and nothing has been started yet.
     this.stores = new Stores(configuration.store());
-    Transport transport = Transport.best();
     this.group = transport.group(configuration.threads(), "gateway");
     this.budget = new BodyBudget(configuration.limits().bodyBudget());
     GatewayMetrics metrics = new GatewayMetrics(version);
@@ -99,7 +99,13 @@ final class Gateway implements AutoCloseable {
 
   /** Starts a gateway; it answers when this returns. */
   static Gateway start(Configuration configuration, String version) throws StartupException {
-    return new Gateway(configuration, version);
+    return start(configuration, version, Transport.best());
+  }
+
+  /** Starts a gateway on a transport other than the best one here. */
+  static Gateway start(Configuration configuration, String version, Transport transport)
+      throws StartupException {
+    return new Gateway(configuration, version, transport);
   }
 
   private static ServerOptions options(Configuration.Limits limits) {

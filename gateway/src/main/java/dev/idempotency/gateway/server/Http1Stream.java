@@ -256,6 +256,18 @@ final class Http1Stream implements ClientStream {
   }
 
   @Override
+  public boolean takeBack() {
+    if (over || heldHead == null) {
+      return over;
+    }
+    dropHeld();
+    begun = false;
+    chunked = false;
+    closeDelimited = false;
+    return true;
+  }
+
+  @Override
   public void abort() {
     if (over) {
       return;
@@ -271,6 +283,10 @@ final class Http1Stream implements ClientStream {
   /** The client is gone. */
   void drop() {
     over = true;
+    dropHeld();
+  }
+
+  private void dropHeld() {
     heldHead = null;
     if (heldChunk != null) {
       heldChunk.release();

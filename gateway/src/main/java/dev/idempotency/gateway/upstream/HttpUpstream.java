@@ -39,6 +39,7 @@ public final class HttpUpstream implements Upstream {
   private final EventLoop loop;
   private final Bootstrap bootstrap;
   private final InetSocketAddress address;
+  private final String authority;
   private final ArrayDeque<Idle> idle = new ArrayDeque<>();
   private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
   private final Set<Http1Connection> open = new LinkedHashSet<>();
@@ -57,6 +58,7 @@ public final class HttpUpstream implements Upstream {
     this.options = options;
     this.loop = loop;
     this.address = addressOf(options);
+    this.authority = NetUtil.toSocketAddressString(options.host(), options.port());
     this.bootstrap =
         new Bootstrap()
             .group(loop)
@@ -103,6 +105,11 @@ public final class HttpUpstream implements Upstream {
     return options;
   }
 
+  /** host:port, for requests that name no host. */
+  String authority() {
+    return authority;
+  }
+
   long nanoTime() {
     return System.nanoTime();
   }
@@ -147,11 +154,12 @@ public final class HttpUpstream implements Upstream {
           if (done.isSuccess()) {
             connected(connect.channel(), acquirer);
           } else {
+            // Those who wait first: the refused caller may come again at once.
+            serveWaiting();
             acquirer.refused(
                 done.cause() instanceof ConnectTimeoutException
                     ? Refusal.CONNECT_TIMEOUT
                     : Refusal.UNREACHABLE);
-            serveWaiting();
           }
         });
   }
@@ -173,11 +181,13 @@ public final class HttpUpstream implements Upstream {
       connection.close();
       return;
     }
-    Waiting next = waiting.poll();
-    if (next != null) {
-      next.acquirer.acquired(connection);
-    } else {
+    if (waiting.isEmpty()) {
       idle.addLast(new Idle(connection, nanoTime()));
+    } else if (Transport.isQuietAndOpen(connection.channel())) {
+      waiting.remove().acquirer.acquired(connection);
+    } else {
+      // Its place goes to whoever waits.
+      connection.close();
     }
   }
 

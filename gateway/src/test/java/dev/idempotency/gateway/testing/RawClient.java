@@ -44,6 +44,23 @@ public final class RawClient implements AutoCloseable {
     }
   }
 
+  /** One request whose answer may come, and end the connection, before the request is out. */
+  public static RawResponse onceIgnoringWriteFailure(int port, byte[] request) {
+    try (RawClient client = connect(port)) {
+      Thread writer =
+          new Thread(
+              () -> {
+                try {
+                  client.send(request);
+                } catch (UncheckedIOException e) {
+                  // The peer wants no more.
+                }
+              });
+      writer.start();
+      return client.read();
+    }
+  }
+
   /** A POST with a JSON body. */
   public static byte[] post(String target, String key, String body, String... headerLines) {
     return request(

@@ -54,10 +54,12 @@ public final class ScriptedUpstream implements AutoCloseable {
   /** The connection of one request. */
   public static final class Wire {
     private final Socket socket;
+    private final InputStream in;
     private boolean keep = true;
 
-    private Wire(Socket socket) {
+    private Wire(Socket socket) throws IOException {
       this.socket = socket;
+      this.in = new BufferedInputStream(socket.getInputStream(), 64 * 1024);
     }
 
     public Wire send(String text) throws IOException {
@@ -103,6 +105,11 @@ public final class ScriptedUpstream implements AutoCloseable {
 
     public Socket socket() {
       return socket;
+    }
+
+    /** What follows the request, or its body where bodies are not read. */
+    public InputStream in() {
+      return in;
     }
   }
 
@@ -182,6 +189,11 @@ public final class ScriptedUpstream implements AutoCloseable {
     return connections.get();
   }
 
+  /** How many of them are open; a connection that the gateway closed ends with its script. */
+  public int openConnections() {
+    return open.size();
+  }
+
   private void accept() {
     try {
       while (!listener.isClosed()) {
@@ -198,10 +210,9 @@ public final class ScriptedUpstream implements AutoCloseable {
 
   private void serve(Socket socket) {
     try {
-      InputStream in = new BufferedInputStream(socket.getInputStream(), 64 * 1024);
       Wire wire = new Wire(socket);
       while (wire.keep) {
-        Received request = read(in);
+        Received request = read(wire.in);
         if (request == null) {
           break;
         }
