@@ -106,6 +106,12 @@ final class FakeClient implements ClientStream {
   public void flush() {}
 
   @Override
+  public boolean takeBack() {
+    // As if the head had been sent at once.
+    return false;
+  }
+
+  @Override
   public void abort() {
     aborted = true;
   }
