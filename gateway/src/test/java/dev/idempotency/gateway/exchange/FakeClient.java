@@ -117,6 +117,12 @@ final class FakeClient implements ClientStream {
   }
 
   @Override
+  public boolean takeBack() {
+    // As if the head had been sent at once.
+    return false;
+  }
+
+  @Override
   public void abort() {
     aborted = true;
   }
