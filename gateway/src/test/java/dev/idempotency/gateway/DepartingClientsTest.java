@@ -12,7 +12,6 @@ import dev.idempotency.gateway.testing.ScriptedUpstream;
 import dev.idempotency.gateway.testing.ScriptedUpstream.Gate;
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -24,13 +23,15 @@ class DepartingClientsTest {
 
   /** How a client goes. */
   enum Departure {
-    FIN(RawClient::close),
-    RST(RawClient::reset);
+    FIN,
+    RST;
 
-    private final Consumer<RawClient> how;
-
-    Departure(Consumer<RawClient> how) {
-      this.how = how;
+    void of(RawClient client) {
+      if (this == FIN) {
+        client.close();
+      } else {
+        client.reset();
+      }
     }
   }
 
@@ -42,7 +43,7 @@ class DepartingClientsTest {
       RawClient client = RawClient.connect(gateway.port());
       client.send(Arrays.copyOf(REQUEST, REQUEST.length - 3));
       await().until(() -> gateway.gateway().heldBytes() > 0);
-      departure.how.accept(client);
+      departure.of(client);
 
       await().until(() -> gateway.gateway().heldBytes() == 0);
       assertThat(upstream.requests()).isZero();
@@ -88,7 +89,7 @@ class DepartingClientsTest {
         RawClient client = RawClient.connect(gateway.port());
         client.send(REQUEST);
         await().until(() -> upstream.requests() == 1);
-        departure.how.accept(client);
+        departure.of(client);
         assertThat(once(gateway.port(), REQUEST).problem()).isEqualTo("request-in-flight");
 
         gate.open();
@@ -135,7 +136,7 @@ class DepartingClientsTest {
             TestGateway.start(upstream.url(), "memory", "response: { mode: stream }")) {
       RawClient client = RawClient.connect(gateway.port());
       client.send(REQUEST).readUntil("first");
-      departure.how.accept(client);
+      departure.of(client);
       gate.open();
 
       await().until(() -> once(gateway.port(), REQUEST).isReplay());

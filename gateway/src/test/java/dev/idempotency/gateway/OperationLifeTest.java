@@ -121,7 +121,7 @@ class OperationLifeTest {
       await().until(() -> upstream.requests() == 1);
 
       await()
-          .during(Duration.ofMillis(2_500))
+          .during(Duration.ofMillis(1_500))
           .atMost(Duration.ofSeconds(20))
           .until(() -> "request-in-flight".equals(once(gateway.port(), REQUEST).problem()));
       gate.open();

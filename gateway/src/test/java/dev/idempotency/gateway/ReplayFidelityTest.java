@@ -203,7 +203,7 @@ class ReplayFidelityTest {
     upstream.script(
         (request, wire) -> wire.respond(201, "made", "Set-Cookie: a=1", "WWW-Authenticate: Basic"));
     try (TestGateway gateway =
-        TestGateway.start(upstream.url(), "memory", "response: { keep-set-cookie: true }")) {
+        TestGateway.start(upstream.url(), "memory", "response: { keep: [ Set-Cookie ] }")) {
       byte[] request = post("/o", key(), "{}");
       once(gateway.port(), request);
       RawResponse replay = once(gateway.port(), request);
@@ -271,9 +271,21 @@ class ReplayFidelityTest {
     upstream.script(
         (request, wire) ->
             wire.send(
-                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n"
-                    + "2\r\nhi\r\n0\r\nX-Sum: 42\r\nIdempotent-Replayed: true\r\n"
-                    + "Idempotency-Outcome: released\r\nConnection: close\r\n\r\n"));
+                String.join(
+                    "\r\n",
+                    "HTTP/1.1 200 OK",
+                    "Transfer-Encoding: chunked",
+                    "Trailer: X-Sum",
+                    "",
+                    "2",
+                    "hi",
+                    "0",
+                    "X-Sum: 42",
+                    "Idempotent-Replayed: true",
+                    "Idempotency-Outcome: released",
+                    "Connection: close",
+                    "",
+                    "")));
     for (TestGateway gateway : gateways()) {
       byte[] request = post("/o", key(), "{}");
       int before = upstream.requests();
@@ -349,8 +361,15 @@ class ReplayFidelityTest {
     upstream.script(
         (request, wire) -> {
           wire.send(
-              "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
-                  + "Transfer-Encoding: chunked\r\n\r\na\r\ndata: one\n\r\n");
+              String.join(
+                  "\r\n",
+                  "HTTP/1.1 200 OK",
+                  "Content-Type: text/event-stream",
+                  "Transfer-Encoding: chunked",
+                  "",
+                  "a",
+                  "data: one\n",
+                  ""));
           gate.pass();
           wire.send("a\r\ndata: two\n\r\n0\r\n\r\n");
         });

@@ -69,8 +69,14 @@ class RequestBodiesTest {
   private static byte[] chunked(String body, int size) {
     StringBuilder text =
         new StringBuilder(
-            "POST /o HTTP/1.1\r\nHost: gw.test\r\nIdempotency-Key: chunked\r\n"
-                + "Transfer-Encoding: chunked\r\n\r\n");
+            String.join(
+                "\r\n",
+                "POST /o HTTP/1.1",
+                "Host: gw.test",
+                "Idempotency-Key: chunked",
+                "Transfer-Encoding: chunked",
+                "",
+                ""));
     for (int at = 0; at < body.length(); at += size) {
       String part = body.substring(at, Math.min(body.length(), at + size));
       text.append(Integer.toHexString(part.length())).append("\r\n").append(part).append("\r\n");

@@ -107,7 +107,7 @@ class StoreOutageTest {
   private void assertRecordsEndAndTellNothing() {
     String names = redis.call("KEYS", "*");
     assertThat(names).isNotBlank().doesNotContain(KEY, TOKEN);
-    for (String name : names.split("\n")) {
+    for (String name : names.lines().toList()) {
       assertThat(Long.parseLong(redis.call("PTTL", name))).as(name).isPositive();
       assertThat(redis.call("GET", name)).doesNotContain(KEY, TOKEN);
     }

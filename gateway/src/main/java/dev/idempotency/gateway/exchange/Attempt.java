@@ -216,7 +216,7 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
     }
     ClientStream client = phase == Phase.FORWARDED ? keyed.client() : ClientStream.GONE;
     current.take(chunk, client);
-    if (!client.isWritable() && connection != null) {
+    if (current.isBegun() && !client.isWritable() && connection != null) {
       connection.pauseResponse();
     }
   }

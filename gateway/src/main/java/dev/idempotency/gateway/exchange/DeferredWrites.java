@@ -19,7 +19,7 @@ import java.util.function.Function;
 final class DeferredWrites {
 
   private static final long FIRST_MILLIS = 100;
-  private static final long LONGEST_MILLIS = 5_000;
+  private static final long LONGEST_MILLIS = 1_000;
 
   private final IdempotencyStore store;
   private final Scheduler scheduler;
@@ -46,8 +46,22 @@ final class DeferredWrites {
    * @param ended runs once, when the store has answered or there is no place to wait
    */
   void add(Function<IdempotencyStore, CompletionStage<WriteReply>> write, Runnable ended) {
+    add(write, ended, limit);
+  }
+
+  /**
+   * The same for a write that takes back what may never have been written. In an outage there is
+   * one for each request that was refused; half of the places stay free for answers that were
+   * given.
+   */
+  void addIfRoom(Function<IdempotencyStore, CompletionStage<WriteReply>> write, Runnable ended) {
+    add(write, ended, limit / 2);
+  }
+
+  private void add(
+      Function<IdempotencyStore, CompletionStage<WriteReply>> write, Runnable ended, int most) {
     listener.storeWriteDeferred();
-    if (waiting.size() >= limit) {
+    if (waiting.size() >= most) {
       listener.deferredWriteEnded(false);
       ended.run();
       return;
@@ -81,8 +95,12 @@ final class DeferredWrites {
     waiter.underWay = true;
     Stages.when(
         waiter.write.apply(store),
-        reply -> end(waiter),
+        reply -> end(waiter, true),
         unavailable -> {
+          if (unavailable.isUnreadable()) {
+            end(waiter, false);
+            return;
+          }
           waiter.underWay = false;
           waiter.millis = Math.min(LONGEST_MILLIS, waiter.millis * 2);
           later(waiter);
@@ -90,9 +108,9 @@ final class DeferredWrites {
         listener);
   }
 
-  private void end(Waiting waiter) {
+  private void end(Waiting waiter, boolean written) {
     waiting.remove(waiter);
-    listener.deferredWriteEnded(true);
+    listener.deferredWriteEnded(written);
     waiter.ended.run();
   }
 

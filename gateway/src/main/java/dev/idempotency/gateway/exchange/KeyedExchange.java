@@ -195,7 +195,7 @@ final class KeyedExchange implements Exchange {
 
   private void waitOrRefuse(Duration leaseLeft) {
     long left = waitsUntil - exchanges.scheduler.nanoTime();
-    if (left <= 0 || client == ClientStream.GONE || !exchanges.takeWaiter()) {
+    if (left <= 0 || abandoned || client == ClientStream.GONE || !exchanges.takeWaiter()) {
       answer(Result.IN_FLIGHT, Problems.inFlight(leaseLeft));
       return;
     }
@@ -233,7 +233,11 @@ final class KeyedExchange implements Exchange {
     if (!unavailable.isSurelyNotExecuted()) {
       giveUp(reservation);
     }
-    if (route.bypass() && !abandoned && client != ClientStream.GONE) {
+    // A record that can't be read is a record: the operation may have run.
+    if (route.bypass()
+        && !unavailable.isUnreadable()
+        && !abandoned
+        && client != ClientStream.GONE) {
       bypass();
     } else {
       answer(Result.STORE_UNAVAILABLE, Problems.storeUnavailable());
@@ -253,7 +257,7 @@ final class KeyedExchange implements Exchange {
    * store did not say so, even later than this, hence a second look when the lease has run out.
    */
   void giveUp(Reservation reservation) {
-    exchanges.deferred.add(
+    exchanges.deferred.addIfRoom(
         store -> withdraw(reservation),
         () ->
             exchanges.scheduler.schedule(

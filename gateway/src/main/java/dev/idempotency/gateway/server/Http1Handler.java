@@ -48,6 +48,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
   private final Exchanges exchanges;
   private final ArrayDeque<Object> queue = new ArrayDeque<>();
   private final Peers peers;
+  private final Outbound outbound = new Outbound();
   private @Nullable ChannelHandlerContext context;
   private @Nullable Http1Stream current;
   private boolean reading;
@@ -103,7 +104,6 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
       return;
     }
     since = System.nanoTime();
-    reading = true;
     queue.add(message);
     pump();
   }
@@ -160,7 +160,8 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
   private boolean deliver(Object message) {
     Http1Stream stream = current;
     if (message instanceof HttpRequest request) {
-      if (stream != null) {
+      // A client that sends and does not read gets no further answers made, nor memory for them.
+      if (stream != null || !ctx().channel().isWritable()) {
         return false;
       }
       queue.remove();
@@ -417,7 +418,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
   private void inputEnded() {
     Http1Stream stream = current;
     if (stream == null) {
-      close();
+      closeAfterFlush();
     } else if (!stream.requestComplete) {
       stream.drop();
       stream.exchange.clientGone();
@@ -428,9 +429,13 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
 
   @Override
   public void channelWritabilityChanged(ChannelHandlerContext ctx) {
-    if (current != null && ctx.channel().isWritable()) {
+    if (!ctx.channel().isWritable()) {
+      return;
+    }
+    if (current != null) {
       current.exchange.clientWritable();
     }
+    pump();
   }
 
   @Override
@@ -456,10 +461,20 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
 
   /** Called at every beat of the server. */
   void beat(long now) {
+    outbound.look(ctx().channel(), now);
+    if (outbound.stalledFor(now) > options.bodyTimeout().toNanos()) {
+      // It takes nothing of its response: what waits for it is freed.
+      close();
+      return;
+    }
+    if (!outbound.isEmpty()) {
+      since = now;
+    }
     long quiet = now - since;
     Http1Stream stream = current;
     if (lingering) {
-      if (quiet > LINGERING_SILENCE_NANOS || now - lingeringSince > LINGERING_NANOS) {
+      boolean read = quiet > LINGERING_SILENCE_NANOS || now - lingeringSince > LINGERING_NANOS;
+      if (read && outbound.isEmpty()) {
         close();
       }
     } else if (stream == null && decoder.isMidway()) {

@@ -169,6 +169,10 @@ final class Http1Stream implements ClientStream {
   private void frame(int status, Headers headers, long contentLength) {
     // Without the whole request the next one can't be found on this connection.
     closing = !persistent || !requestComplete || connection.isClosing();
+    if (status == 304 && contentLength == 0) {
+      // A length would be that of the representation (RFC 9110 §8.6), and nobody named one.
+      return;
+    }
     if (contentLength >= 0) {
       if (status != 204 && status >= 200) {
         headers.add("Content-Length", Long.toString(contentLength));

@@ -188,6 +188,7 @@ final class Http1Connection extends ChannelInboundHandlerAdapter implements Upst
 
   private void lastWritten(ChannelFuture written) {
     requestWritten = written.isSuccess();
+    quietSince = pool.nanoTime();
     writeFailed |= !written.isSuccess();
     // A failure says nothing of the response, which may wait in the receive buffer: it is read
     // until the connection's end is seen there.
@@ -351,6 +352,10 @@ final class Http1Connection extends ChannelInboundHandlerAdapter implements Upst
 
   // ---- time, and the end
 
+  boolean isOverdue() {
+    return receiver != null && overdue;
+  }
+
   /** Called at every beat of the pool. */
   void beat(long now) {
     ResponseReceiver to = receiver;
@@ -362,6 +367,9 @@ final class Http1Connection extends ChannelInboundHandlerAdapter implements Upst
       overdue = true;
       quietSince = now;
       to.overdue();
+      if (receiver == to && !pool.mayKeepOverdue()) {
+        fail(ResponseReceiver.Failure.TIMEOUT);
+      }
     } else if (overdue && now - quietSince > pool.options().lateResponse().toNanos()) {
       fail(ResponseReceiver.Failure.TIMEOUT);
     }

@@ -30,6 +30,12 @@ class OperationRecordTest {
           Duration.ofHours(1));
   private static final Reservation RIVAL = Fixtures.rival(OWNER);
   private static final Reservation NEXT = OWNER.following(1);
+
+  /** The owner's token under another number. */
+  private static final Reservation RENUMBERED =
+      new Reservation(
+          OWNER.id(), OWNER.fingerprint(), OWNER.token(), 2, OWNER.lease(), OWNER.retention());
+
   private static final StoredResponse RESPONSE = Fixtures.response("made");
 
   private static Reserved reserved(long leaseUntil) {
@@ -140,7 +146,7 @@ class OperationRecordTest {
   @ParameterizedTest
   @MethodSource("settlements")
   void everyOtherAttemptIsFenced(Settlement settlement) {
-    for (Reservation other : List.of(RIVAL, NEXT)) {
+    for (Reservation other : List.of(RIVAL, NEXT, RENUMBERED)) {
       records()
           .forEach(
               record -> {
