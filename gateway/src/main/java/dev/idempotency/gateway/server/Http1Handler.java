@@ -5,7 +5,6 @@ import dev.idempotency.gateway.exchange.Exchanges;
 import dev.idempotency.gateway.exchange.Peer;
 import dev.idempotency.gateway.exchange.Problems;
 import dev.idempotency.gateway.http.Headers;
-import dev.idempotency.gateway.http.ProblemDetails;
 import dev.idempotency.gateway.http.RequestHead;
 import dev.idempotency.gateway.http.Response;
 import dev.idempotency.gateway.transport.FlatHeaders;
@@ -16,18 +15,14 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.channel.socket.DuplexChannel;
-import io.netty.handler.codec.TooLongFrameException;
 import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
-import io.netty.handler.codec.http.TooLongHttpHeaderException;
-import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
 import java.util.ArrayDeque;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -189,7 +184,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
     boolean http10 = request.protocolVersion().equals(HttpVersion.HTTP_1_0);
     String method = request.method().name();
     Headers headers = FlatHeaders.of(request.headers());
-    Response refusal = refusalOf(request, method, headers);
+    Response refusal = Refusals.of(request, headers, options);
     if (refusal != null) {
       refuse(http10, method.equals("HEAD"), refusal);
       return;
@@ -217,34 +212,6 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
     current = stream;
     stream.exchange =
         exchanges.open(head, length, http10 ? peers.http10() : peers.http11(), stream);
-  }
-
-  /** What is answered to a request that goes no further than this edge. */
-  private @Nullable Response refusalOf(HttpRequest request, String method, Headers headers) {
-    HttpVersion version = request.protocolVersion();
-    if (request.decoderResult().isFailure()) {
-      return problemOf(request.decoderResult().cause());
-    }
-    if (!version.equals(HttpVersion.HTTP_1_1) && !version.equals(HttpVersion.HTTP_1_0)) {
-      return versionNotSupported();
-    }
-    if (headers.size() > options.headerCount()) {
-      return tooManyFields();
-    }
-    if (method.equals("CONNECT")) {
-      return notImplemented("CONNECT is not supported.");
-    }
-    List<String> codings = headers.all("Transfer-Encoding");
-    if (codings.size() > 1 || (codings.size() == 1 && !isChunked(codings.get(0)))) {
-      return notImplemented("The only transfer coding that is supported is one chunked.");
-    }
-    String expect = headers.get("Expect");
-    return expect == null || expect.equalsIgnoreCase("100-continue") ? null : expectationFailed();
-  }
-
-  /** Every other spelling is read differently by somebody (RFC 9112 §6.1). */
-  private static boolean isChunked(String coding) {
-    return coding.equalsIgnoreCase("chunked");
   }
 
   private void content(Http1Stream stream, HttpContent content) {
@@ -285,42 +252,6 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
     Http1Stream stream = new Http1Stream(this, ctx(), isHead, http10, false, false);
     current = stream;
     stream.respond(answer);
-  }
-
-  private static Response problemOf(@Nullable Throwable cause) {
-    if (cause instanceof TooLongHttpLineException) {
-      return problem(414, "uri-too-long", "The request line is too long", "Shorten the URI.");
-    }
-    if (cause instanceof TooLongHttpHeaderException || cause instanceof TooLongFrameException) {
-      return tooManyFields();
-    }
-    return Problems.badRequest("The request line or a header field is not valid HTTP/1.1.");
-  }
-
-  private static Response tooManyFields() {
-    return problem(
-        431, "headers-too-large", "The header fields are too large", "Send fewer or shorter ones.");
-  }
-
-  private static Response versionNotSupported() {
-    return problem(
-        505, "version-not-supported", "The HTTP version is not supported", "Use HTTP/1.1.");
-  }
-
-  private static Response notImplemented(String detail) {
-    return problem(501, "not-implemented", "The request is not supported", detail);
-  }
-
-  private static Response expectationFailed() {
-    return problem(
-        417,
-        "expectation-failed",
-        "The expectation can't be met",
-        "The only expectation that is supported is 100-continue.");
-  }
-
-  private static Response problem(int status, String type, String title, String detail) {
-    return new ProblemDetails(type, status, title, detail).toResponse();
   }
 
   // ---- the end of an exchange
@@ -481,7 +412,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
       // Bytes that came while an earlier request was answered could not be read on before.
       long waited = Math.min(now - decoder.midwaySince(), quiet);
       if (waited > options.headTimeout().toNanos()) {
-        refuse(false, false, requestTimeout());
+        refuse(false, false, Refusals.timeout());
       }
     } else if (stream == null) {
       if (quiet > options.idleTimeout().toNanos()) {
@@ -489,13 +420,8 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
       }
     } else if (!stream.requestComplete && !stream.isOver() && !isBodyHeldBack()) {
       if (quiet > options.bodyTimeout().toNanos()) {
-        broken(stream, requestTimeout());
+        broken(stream, Refusals.timeout());
       }
     }
-  }
-
-  private static Response requestTimeout() {
-    return problem(
-        408, "request-timeout", "The request took too long", "Send the whole request at once.");
   }
 }
