@@ -108,7 +108,6 @@ final class FakeClient implements ClientStream {
   /** What it is told is out at once. */
   @Override
   public boolean takeBack() {
-    // As if the head had been sent at once.
     return false;
   }
 
