@@ -9,6 +9,7 @@ import dev.idempotency.gateway.store.redis.RedisStoreOptions;
 import io.netty.channel.EventLoop;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** The store of each event loop: one and the same in memory, or a connection each to Redis. */
 final class Stores {
@@ -16,18 +17,22 @@ final class Stores {
   private final Configuration.Store settings;
   private final List<StoreHealth> health = new ArrayList<>();
   private final List<RedisIdempotencyStore> connections = new ArrayList<>();
-  private final MemoryIdempotencyStore memory;
+  private final @Nullable MemoryIdempotencyStore memory;
 
   Stores(Configuration.Store settings) {
     this.settings = settings;
     this.memory =
         settings instanceof Configuration.Store.Memory bounds
             ? MemoryIdempotencyStore.create(bounds.maxBytes())
-            : MemoryIdempotencyStore.create();
+            : null;
   }
 
   /** The store for that loop. */
   IdempotencyStore open(EventLoop loop) {
+    if (memory != null) {
+      health.add(memory);
+      return memory;
+    }
     if (settings instanceof Configuration.Store.Redis redis) {
       RedisIdempotencyStore store =
           RedisIdempotencyStore.connect(
@@ -36,8 +41,7 @@ final class Stores {
       health.add(store);
       return store;
     }
-    health.add(memory);
-    return memory;
+    throw new IllegalStateException("a store of a kind that nobody opens: " + settings);
   }
 
   /** Whether every loop reaches its store. */
