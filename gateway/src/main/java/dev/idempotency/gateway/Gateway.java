@@ -14,7 +14,6 @@ import dev.idempotency.gateway.operations.Logging;
 import dev.idempotency.gateway.operations.Readiness;
 import dev.idempotency.gateway.server.HttpServer;
 import dev.idempotency.gateway.server.ServerOptions;
-import dev.idempotency.gateway.store.redis.RedisIdempotencyStore;
 import dev.idempotency.gateway.transport.Transport;
 import dev.idempotency.gateway.upstream.HttpUpstream;
 import io.netty.channel.Channel;
@@ -26,6 +25,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToIntFunction;
 
@@ -37,6 +37,7 @@ final class Gateway implements AutoCloseable {
   private static final long PAUSE_MILLIS = 10;
 
   private final Configuration configuration;
+  private final BodyBudget budget;
   private final MultiThreadIoEventLoopGroup group;
   private final Stores stores;
   private final EventLoops loops;
@@ -47,12 +48,13 @@ final class Gateway implements AutoCloseable {
   private final Channel adminListener;
   private volatile boolean draining;
 
-  private Gateway(Configuration configuration, String version) throws StartupException {
+  private Gateway(Configuration configuration, String version, Transport transport)
+      throws StartupException {
     this.configuration = configuration;
-    Transport transport = Transport.best();
-    this.group = transport.group(configuration.threads(), "gateway");
+    // First, because it may refuse, and nothing has been started yet.
     this.stores = new Stores(configuration.store());
-    BodyBudget budget = new BodyBudget(configuration.limits().bodyBudget());
+    this.group = transport.group(configuration.threads(), "gateway");
+    this.budget = new BodyBudget(configuration.limits().bodyBudget());
     GatewayMetrics metrics = new GatewayMetrics(version);
     ExchangeListener heard = listeners(configuration, metrics);
     this.loops = new EventLoops(configuration, group, transport, stores, budget, heard);
@@ -97,7 +99,13 @@ final class Gateway implements AutoCloseable {
 
   /** Starts a gateway; it answers when this returns. */
   static Gateway start(Configuration configuration, String version) throws StartupException {
-    return new Gateway(configuration, version);
+    return start(configuration, version, Transport.best());
+  }
+
+  /** Starts a gateway on a transport other than the best one here. */
+  static Gateway start(Configuration configuration, String version, Transport transport)
+      throws StartupException {
+    return new Gateway(configuration, version, transport);
   }
 
   private static ServerOptions options(Configuration.Limits limits) {
@@ -143,6 +151,11 @@ final class Gateway implements AutoCloseable {
     return ((InetSocketAddress) listener.localAddress()).getPort();
   }
 
+  /** Bytes of bodies that are held at the moment. */
+  long heldBytes() {
+    return budget.used();
+  }
+
   /** The port of metrics and health. */
   int adminPort() {
     return ((InetSocketAddress) adminListener.localAddress()).getPort();
@@ -175,16 +188,31 @@ final class Gateway implements AutoCloseable {
     draining = true;
     listener.close().awaitUninterruptibly();
     server.drain();
-    await(configuration.drain(), this::isQuiet);
+    onLoops(Exchanges::hurryDeferredWrites);
+    await(configuration.drain(), () -> isQuiet() && isWritten());
     onLoops(Exchanges::abandon);
     await(SETTLING, this::isQuiet);
-    await(SETTLING, () -> sum(Exchanges::deferredWrites) == 0);
+    await(SETTLING, this::isWritten);
     server.close();
     stop();
   }
 
   private boolean isQuiet() {
-    return server.connections() == 0 && sum(Exchanges::underWay) == 0;
+    return server.connections() == 0 && underWay() == 0;
+  }
+
+  /** How many exchanges with a key are under way. */
+  int underWay() {
+    return sum(Exchanges::underWay);
+  }
+
+  private boolean isWritten() {
+    return deferredWrites() == 0;
+  }
+
+  /** How many writes to the store wait to be tried again. */
+  int deferredWrites() {
+    return sum(Exchanges::deferredWrites);
   }
 
   private Readiness.State readiness() {
@@ -198,9 +226,12 @@ final class Gateway implements AutoCloseable {
     for (Map.Entry<EventLoop, List<HttpUpstream>> own : loops.upstreams().entrySet()) {
       own.getKey().execute(() -> own.getValue().forEach(HttpUpstream::close));
     }
-    for (RedisIdempotencyStore store : stores.connections()) {
-      store.close().toCompletableFuture().completeOnTimeout(null, 2, TimeUnit.SECONDS).join();
-    }
+    CompletableFuture.allOf(
+            stores.connections().stream()
+                .map(store -> store.close().toCompletableFuture())
+                .toArray(CompletableFuture<?>[]::new))
+        .completeOnTimeout(null, 2, TimeUnit.SECONDS)
+        .join();
     group.shutdownGracefully(0, 2, TimeUnit.SECONDS).awaitUninterruptibly(3, TimeUnit.SECONDS);
   }
 

@@ -82,6 +82,7 @@ public final class Main {
   }
 
   private static void startDemo(Command.Demo demo) throws StartupException {
+    Logging.configure(Logging.Format.TEXT, "INFO");
     HostAndPort where = demo.upstreamListen();
     DemoOrders orders;
     try {

@@ -15,16 +15,29 @@ import org.jspecify.annotations.Nullable;
 final class Stores {
 
   private final Configuration.Store settings;
+  private final @Nullable RedisStoreOptions redis;
   private final List<StoreHealth> health = new ArrayList<>();
   private final List<RedisIdempotencyStore> connections = new ArrayList<>();
   private final @Nullable MemoryIdempotencyStore memory;
 
-  Stores(Configuration.Store settings) {
+  /** Connects to nothing yet. */
+  Stores(Configuration.Store settings) throws StartupException {
     this.settings = settings;
+    this.redis = settings instanceof Configuration.Store.Redis url ? options(url) : null;
     this.memory =
         settings instanceof Configuration.Store.Memory bounds
             ? MemoryIdempotencyStore.create(bounds.maxBytes())
             : null;
+  }
+
+  private static RedisStoreOptions options(Configuration.Store.Redis redis)
+      throws StartupException {
+    try {
+      return new RedisStoreOptions(redis.url(), redis.prefix(), redis.timeout());
+    } catch (IllegalArgumentException e) {
+      // The store knows more of its URL than the file's reader does.
+      throw new StartupException("store: " + e.getMessage());
+    }
   }
 
   /** The store for that loop. */
@@ -33,10 +46,8 @@ final class Stores {
       health.add(memory);
       return memory;
     }
-    if (settings instanceof Configuration.Store.Redis redis) {
-      RedisIdempotencyStore store =
-          RedisIdempotencyStore.connect(
-              new RedisStoreOptions(redis.url(), redis.prefix(), redis.timeout()), loop);
+    if (redis != null) {
+      RedisIdempotencyStore store = RedisIdempotencyStore.connect(redis, loop);
       connections.add(store);
       health.add(store);
       return store;
@@ -60,8 +71,8 @@ final class Stores {
 
   /** What the start line and the log say. */
   String describe() {
-    return settings instanceof Configuration.Store.Redis redis
-        ? redis.maskedUrl()
+    return settings instanceof Configuration.Store.Redis url
+        ? url.maskedUrl()
         : "memory (one gateway only, records do not survive a restart)";
   }
 

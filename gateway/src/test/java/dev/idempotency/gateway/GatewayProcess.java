@@ -7,43 +7,62 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /** A gateway in a process of its own, that can be killed and stopped. */
 final class GatewayProcess implements AutoCloseable {
 
-  private static final Pattern LISTENING = Pattern.compile("listening on 127\\.0\\.0\\.1:(\\d+)");
+  private static final Pattern LISTENING =
+      Pattern.compile("^idempotency-gateway .* listening on 127\\.0\\.0\\.1:(\\d+)");
 
   private final Process process;
-  private final Path file;
+  private final @Nullable Path file;
   private final int port;
 
-  private GatewayProcess(Process process, Path file, int port) {
+  private GatewayProcess(Process process, @Nullable Path file, int port) {
     this.process = process;
     this.file = file;
     this.port = port;
   }
 
-  /** From the text of a configuration file without listen and admin. */
-  static GatewayProcess start(String yaml) {
+  /**
+   * From the text of a configuration file without listen and admin.
+   *
+   * @param jvm options of the JVM, which win over the usual ones
+   */
+  static GatewayProcess start(String yaml, String... jvm) {
     try {
       Path file = Files.createTempFile("gateway", ".yaml");
       Files.writeString(file, "listen: 127.0.0.1:0\nadmin: 127.0.0.1:0\n" + yaml);
-      List<String> command = new ArrayList<>();
-      command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-      command.addAll(List.of("-XX:+UseSerialGC", "-Xmx128m", "-XX:TieredStopAtLevel=1", "-cp"));
-      command.add(System.getProperty("java.class.path"));
-      command.addAll(List.of("dev.idempotency.gateway.Main", "--config", file.toString()));
-      Process process =
-          new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
-      return new GatewayProcess(process, file, readPort(process));
+      return start(Map.of(), List.of(jvm), file, "--config", file.toString());
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  /** From the command line alone. */
+  static GatewayProcess run(Map<String, String> variables, String... arguments) {
+    try {
+      return start(variables, List.of(), null, arguments);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static GatewayProcess start(
+      Map<String, String> variables, List<String> jvm, @Nullable Path file, String... arguments)
+      throws IOException {
+    ProcessBuilder builder =
+        new ProcessBuilder(ProgramRun.command(jvm, arguments))
+            .redirectError(ProcessBuilder.Redirect.INHERIT);
+    builder.environment().putAll(variables);
+    Process process = builder.start();
+    return new GatewayProcess(process, file, readPort(process));
   }
 
   private static int readPort(Process process) throws IOException {
@@ -114,7 +133,9 @@ final class GatewayProcess implements AutoCloseable {
   public void close() {
     kill();
     try {
-      Files.deleteIfExists(file);
+      if (file != null) {
+        Files.deleteIfExists(file);
+      }
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -1,6 +1,8 @@
 package dev.idempotency.gateway;
 
 import dev.idempotency.gateway.config.Command;
+import dev.idempotency.gateway.testing.RawClient;
+import dev.idempotency.gateway.transport.Transport;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -19,11 +21,16 @@ final class TestGateway implements AutoCloseable {
 
   /** From the text of a configuration file without listen and admin. */
   static TestGateway start(String yaml) {
+    return start(Transport.best(), yaml);
+  }
+
+  static TestGateway start(Transport transport, String yaml) {
     try {
       Path file = Files.createTempFile("gateway", ".yaml");
       try {
         Files.writeString(file, "listen: 127.0.0.1:0\nadmin: 127.0.0.1:0\n" + yaml);
-        return start(Command.parse(List.of("--config", file.toString()), Map.of(), "test"));
+        return start(
+            transport, Command.parse(List.of("--config", file.toString()), Map.of(), "test"));
       } finally {
         Files.delete(file);
       }
@@ -54,12 +61,12 @@ final class TestGateway implements AutoCloseable {
     return yaml.toString();
   }
 
-  private static TestGateway start(Command command) {
+  private static TestGateway start(Transport transport, Command command) {
     if (!(command instanceof Command.Run run)) {
       throw new IllegalArgumentException(command.toString());
     }
     try {
-      return new TestGateway(Gateway.start(run.configuration(), "test"));
+      return new TestGateway(Gateway.start(run.configuration(), "test", transport));
     } catch (StartupException e) {
       throw new IllegalStateException(e);
     }
@@ -71,6 +78,12 @@ final class TestGateway implements AutoCloseable {
 
   int adminPort() {
     return gateway.adminPort();
+  }
+
+  /** Whether it says that requests should come. */
+  boolean isReady() {
+    byte[] question = RawClient.request("GET", "/readyz", null, null, null);
+    return RawClient.once(gateway.adminPort(), question).status() == 200;
   }
 
   Gateway gateway() {

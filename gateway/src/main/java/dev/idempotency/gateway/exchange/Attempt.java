@@ -13,6 +13,7 @@ import dev.idempotency.gateway.idempotency.StoredOperation;
 import dev.idempotency.gateway.idempotency.StoredResponse;
 import dev.idempotency.gateway.idempotency.Verdict;
 import dev.idempotency.gateway.idempotency.WriteReply;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
@@ -50,6 +51,7 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
   private @Nullable UpstreamConnection connection;
   private @Nullable Capture capture;
   private int tries;
+  private boolean lateResponse;
 
   Attempt(
       Exchanges exchanges,
@@ -133,7 +135,8 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
 
   /** Called at every beat. */
   void renewIfDue(long now) {
-    boolean held = phase == Phase.CONNECTING || phase == Phase.FORWARDED || phase == Phase.SETTLING;
+    // Not while settling: a renewal behind a release would write the reservation anew.
+    boolean held = phase == Phase.CONNECTING || phase == Phase.FORWARDED;
     if (held && lease.isDue(now)) {
       renew();
     }
@@ -150,11 +153,16 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
   }
 
   private void renewed(long sentAt, WriteReply reply) {
+    if (reply instanceof WriteReply.Fenced fenced) {
+      lease.lost();
+      if (isUnsent()) {
+        giveConnectionBack();
+        fenced(fenced.current());
+      }
+      return;
+    }
     lease.renewed(sentAt);
-    if (reply instanceof WriteReply.Fenced fenced && isUnsent()) {
-      giveConnectionBack();
-      fenced(fenced.current());
-    } else if (phase == Phase.SECURING) {
+    if (phase == Phase.SECURING) {
       secure();
     }
     // A request that was sent runs to its end; what its record says then is found when settling.
@@ -186,15 +194,15 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
   public void head(ResponseHead head, long contentLength) {
     course.received();
     Outcome outcome = route.outcomes().of(head);
-    boolean saidSo = head.headers().contains(OutcomePolicy.HEADER);
+    boolean saidSo = OutcomePolicy.said(head) != null;
     capture =
         new Capture(
             ResponseFields.endToEnd(head),
             contentLength,
             outcome,
             saidSo,
-            new BodyBuffer(route.responseLimit(), exchanges.budget));
-    if (phase == Phase.FORWARDED && (route.streaming() || contentLength > route.responseLimit())) {
+            BodyBuffer.of(route.responseLimit(), contentLength, exchanges.budget));
+    if (phase == Phase.FORWARDED && contentLength > route.responseLimit()) {
       capture.begin(keyed.client());
     }
   }
@@ -208,13 +216,20 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
     }
     ClientStream client = phase == Phase.FORWARDED ? keyed.client() : ClientStream.GONE;
     current.take(chunk, client);
-    if (!client.isWritable() && connection != null) {
+    if (current.isBegun() && !client.isWritable() && connection != null) {
       connection.pauseResponse();
     }
   }
 
+  /**
+   * Where the route streams, the client's response begins here and not with its head: what turns
+   * out to be broken in the same burst is answered as an error of its own.
+   */
   @Override
   public void flush() {
+    if (phase == Phase.FORWARDED && capture != null && route.streaming()) {
+      capture.begin(keyed.client());
+    }
     if (isAnswering()) {
       keyed.client().flush();
     }
@@ -239,12 +254,13 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
   }
 
   @Override
-  public void end(Headers trailers) {
+  public void end(Headers received) {
     connection = null;
     Capture whole = capture;
     if (whole == null) {
       return;
     }
+    Headers trailers = ResponseFields.trailers(received);
     if (phase == Phase.OVERDUE) {
       settleLate(whole, trailers);
       return;
@@ -342,11 +358,17 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
           }
         },
         unavailable -> {
-          exchanges.deferred.add(
-              store -> store.settle(reservation, new Settlement.Unknown()), () -> {});
+          exchanges.deferred.add(store -> settledUnknown(), () -> {});
           tellUnknown(problem);
         },
         exchanges.listener);
+  }
+
+  /** Not any more where a late response has said what became of it. */
+  private CompletionStage<WriteReply> settledUnknown() {
+    return lateResponse
+        ? CompletableFuture.completedFuture(WriteReply.DONE)
+        : exchanges.store.settle(reservation, new Settlement.Unknown());
   }
 
   private void tellUnknown(Response problem) {
@@ -361,6 +383,7 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
   private void settleLate(Capture whole, Headers trailers) {
     StoredResponse stored = whole.stored(trailers, route.keptFields());
     phase = Phase.SETTLING;
+    lateResponse = true;
     Stages.when(
         settled(whole, stored),
         reply -> leave(),
@@ -388,7 +411,14 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
     phase = Phase.SETTLING;
     Stages.when(
         keyed.withdraw(reservation),
-        reply -> respond(result, problem),
+        reply -> {
+          if (reply instanceof WriteReply.Fenced fenced) {
+            // The process was stopped for longer than its lease and another attempt took over.
+            fenced(fenced.current());
+          } else {
+            respond(result, problem);
+          }
+        },
         unavailable -> {
           keyed.giveUp(reservation);
           respond(result, problem);

@@ -34,6 +34,15 @@ final class BodyBuffer {
     this.budget = budget;
   }
 
+  /**
+   * For a body whose length may have been announced: then no more room is made than it needs.
+   *
+   * @param announced bytes, or -1
+   */
+  static BodyBuffer of(long limit, long announced, BodyBudget budget) {
+    return new BodyBuffer(announced < 0 ? limit : Math.min(limit, announced), budget);
+  }
+
   /** Adds a copy; the chunk stays the caller's. What was gathered stays after a refusal. */
   Addition add(Chunk chunk) {
     int more = chunk.length();

@@ -60,7 +60,8 @@ final class Capture {
       return;
     }
     begun = true;
-    client.begin(head, contentLength);
+    // The edge adds framing to what it is given; the record gets none of that.
+    client.begin(new ResponseHead(head.status(), head.headers().copy()), contentLength);
     if (buffer.length() > 0) {
       client.write(new ArrayChunk(buffer.toByteArray()));
     }

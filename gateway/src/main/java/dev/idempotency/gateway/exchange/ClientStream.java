@@ -50,6 +50,12 @@ public interface ClientStream {
   /** Sends what was written; called when there is nothing more to write at the moment. */
   void flush();
 
+  /**
+   * Takes back a response that was begun and of which nothing is out yet, so that another can be
+   * given. False where it is too late.
+   */
+  boolean takeBack();
+
   /** Cuts the connection, so that the client sees that its response is incomplete. */
   void abort();
 
@@ -87,6 +93,11 @@ public interface ClientStream {
 
         @Override
         public void flush() {}
+
+        @Override
+        public boolean takeBack() {
+          return true;
+        }
 
         @Override
         public void abort() {}

@@ -3,6 +3,9 @@ package dev.idempotency.gateway.exchange;
 import dev.idempotency.gateway.idempotency.IdempotencyStore;
 import dev.idempotency.gateway.idempotency.WriteReply;
 import java.time.Duration;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Function;
@@ -16,13 +19,14 @@ import java.util.function.Function;
 final class DeferredWrites {
 
   private static final long FIRST_MILLIS = 100;
-  private static final long LONGEST_MILLIS = 5_000;
+  private static final long LONGEST_MILLIS = 1_000;
 
   private final IdempotencyStore store;
   private final Scheduler scheduler;
   private final ExchangeListener listener;
   private final int limit;
-  private int waiting;
+  private final Set<Waiting> waiting = new LinkedHashSet<>();
+  private boolean hurried;
 
   /**
    * @param limit most writes that wait at once
@@ -42,44 +46,83 @@ final class DeferredWrites {
    * @param ended runs once, when the store has answered or there is no place to wait
    */
   void add(Function<IdempotencyStore, CompletionStage<WriteReply>> write, Runnable ended) {
+    add(write, ended, limit);
+  }
+
+  /**
+   * The same for a write that takes back what may never have been written. In an outage there is
+   * one for each request that was refused; half of the places stay free for answers that were
+   * given.
+   */
+  void addIfRoom(Function<IdempotencyStore, CompletionStage<WriteReply>> write, Runnable ended) {
+    add(write, ended, limit / 2);
+  }
+
+  private void add(
+      Function<IdempotencyStore, CompletionStage<WriteReply>> write, Runnable ended, int most) {
     listener.storeWriteDeferred();
-    if (waiting >= limit) {
+    if (waiting.size() >= most) {
       listener.deferredWriteEnded(false);
       ended.run();
       return;
     }
-    waiting++;
-    later(new Waiting(write, ended, FIRST_MILLIS));
+    Waiting waiter = new Waiting(write, ended);
+    waiting.add(waiter);
+    later(waiter);
+  }
+
+  /** The process ends soon: tries all at once, and again in short intervals. */
+  void hurry() {
+    hurried = true;
+    List.copyOf(waiting).forEach(this::attempt);
   }
 
   /** How many writes wait. */
   int size() {
-    return waiting;
+    return waiting.size();
   }
 
   private void later(Waiting waiter) {
-    long delay = waiter.millis / 2 + ThreadLocalRandom.current().nextLong(waiter.millis / 2 + 1);
+    long most = hurried ? FIRST_MILLIS : waiter.millis;
+    long delay = most / 2 + ThreadLocalRandom.current().nextLong(most / 2 + 1);
     scheduler.schedule(() -> attempt(waiter), Duration.ofMillis(delay));
   }
 
   private void attempt(Waiting waiter) {
+    if (waiter.underWay || !waiting.contains(waiter)) {
+      return;
+    }
+    waiter.underWay = true;
     Stages.when(
         waiter.write.apply(store),
-        reply -> end(waiter),
-        unavailable -> later(waiter.slower()),
+        reply -> end(waiter, true),
+        unavailable -> {
+          if (unavailable.isUnreadable()) {
+            end(waiter, false);
+            return;
+          }
+          waiter.underWay = false;
+          waiter.millis = Math.min(LONGEST_MILLIS, waiter.millis * 2);
+          later(waiter);
+        },
         listener);
   }
 
-  private void end(Waiting waiter) {
-    waiting--;
-    listener.deferredWriteEnded(true);
+  private void end(Waiting waiter, boolean written) {
+    waiting.remove(waiter);
+    listener.deferredWriteEnded(written);
     waiter.ended.run();
   }
 
-  private record Waiting(
-      Function<IdempotencyStore, CompletionStage<WriteReply>> write, Runnable ended, long millis) {
-    Waiting slower() {
-      return new Waiting(write, ended, Math.min(LONGEST_MILLIS, millis * 2));
+  private static final class Waiting {
+    private final Function<IdempotencyStore, CompletionStage<WriteReply>> write;
+    private final Runnable ended;
+    private long millis = FIRST_MILLIS;
+    private boolean underWay;
+
+    Waiting(Function<IdempotencyStore, CompletionStage<WriteReply>> write, Runnable ended) {
+      this.write = write;
+      this.ended = ended;
     }
   }
 }

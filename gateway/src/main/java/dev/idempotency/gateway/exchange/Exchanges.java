@@ -129,7 +129,7 @@ public final class Exchanges {
       return course.refuse(client, Result.TOO_LARGE, problem);
     }
     OperationId id = OperationId.of(route.name(), identity, present.key());
-    KeyedExchange keyed = new KeyedExchange(this, route, course, id, peer, client);
+    KeyedExchange keyed = new KeyedExchange(this, route, course, id, contentLength, peer, client);
     undecided.add(keyed);
     client.wantBody();
     return keyed;
@@ -172,6 +172,11 @@ public final class Exchanges {
   /** How many writes to the store wait to be tried again. */
   public int deferredWrites() {
     return deferred.size();
+  }
+
+  /** Tries the writes that wait without waiting any longer. */
+  public void hurryDeferredWrites() {
+    deferred.hurry();
   }
 
   /** How many exchanges with a key are under way. */

@@ -77,9 +77,11 @@ final class ForwardedFields {
     return received.isEmpty() ? own : String.join(", ", received) + ", " + own;
   }
 
+  /** Gateways of applications (CGI, WSGI) take an underscore for a hyphen, and so it is here. */
   private static boolean isReplaced(String name) {
     return switch (name.length()) {
-      case 3, 6, 9, 14, 15, 16, 17, 19 -> REPLACED.contains(name.toLowerCase(Locale.ROOT));
+      case 3, 6, 9, 14, 15, 16, 17, 19 ->
+          REPLACED.contains(name.toLowerCase(Locale.ROOT).replace('_', '-'));
       default -> false;
     };
   }

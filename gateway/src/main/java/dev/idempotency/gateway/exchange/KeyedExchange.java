@@ -51,11 +51,15 @@ final class KeyedExchange implements Exchange {
   private Duration wait = SHORTEST_WAIT;
   private boolean abandoned;
 
+  /**
+   * @param contentLength the body's bytes, -1 where they are not announced
+   */
   KeyedExchange(
       Exchanges exchanges,
       Route route,
       Course course,
       OperationId id,
+      long contentLength,
       Peer peer,
       ClientStream client) {
     this.exchanges = exchanges;
@@ -64,7 +68,7 @@ final class KeyedExchange implements Exchange {
     this.id = id;
     this.peer = peer;
     this.client = client;
-    this.body = new BodyBuffer(route.requestLimit(), exchanges.budget);
+    this.body = BodyBuffer.of(route.requestLimit(), contentLength, exchanges.budget);
   }
 
   @Override
@@ -191,7 +195,7 @@ final class KeyedExchange implements Exchange {
 
   private void waitOrRefuse(Duration leaseLeft) {
     long left = waitsUntil - exchanges.scheduler.nanoTime();
-    if (left <= 0 || client == ClientStream.GONE || !exchanges.takeWaiter()) {
+    if (left <= 0 || abandoned || client == ClientStream.GONE || !exchanges.takeWaiter()) {
       answer(Result.IN_FLIGHT, Problems.inFlight(leaseLeft));
       return;
     }
@@ -229,7 +233,11 @@ final class KeyedExchange implements Exchange {
     if (!unavailable.isSurelyNotExecuted()) {
       giveUp(reservation);
     }
-    if (route.bypass() && !abandoned && client != ClientStream.GONE) {
+    // A record that can't be read is a record: the operation may have run.
+    if (route.bypass()
+        && !unavailable.isUnreadable()
+        && !abandoned
+        && client != ClientStream.GONE) {
       bypass();
     } else {
       answer(Result.STORE_UNAVAILABLE, Problems.storeUnavailable());
@@ -249,7 +257,7 @@ final class KeyedExchange implements Exchange {
    * store did not say so, even later than this, hence a second look when the lease has run out.
    */
   void giveUp(Reservation reservation) {
-    exchanges.deferred.add(
+    exchanges.deferred.addIfRoom(
         store -> withdraw(reservation),
         () ->
             exchanges.scheduler.schedule(

@@ -14,6 +14,7 @@ final class Lease {
   private final long nanos;
   private long goodUntil;
   private boolean asking;
+  private boolean lost;
   private long nextTry;
 
   Lease(Duration length, long sentAt) {
@@ -24,12 +25,12 @@ final class Lease {
 
   /** Whether the lease is alive and will be for a quarter of its length. */
   boolean isSure(long now) {
-    return goodUntil - now > nanos / 4;
+    return !lost && goodUntil - now > nanos / 4;
   }
 
   /** Whether it is time to renew: two thirds are left, or less, and no renewal is under way. */
   boolean isDue(long now) {
-    return !asking && now - nextTry >= 0 && goodUntil - now <= nanos / 3 * 2;
+    return !lost && !asking && now - nextTry >= 0 && goodUntil - now <= nanos / 3 * 2;
   }
 
   /** A renewal was sent. */
@@ -41,6 +42,12 @@ final class Lease {
   void renewed(long sentAt) {
     asking = false;
     goodUntil = Math.max(goodUntil, sentAt + nanos);
+  }
+
+  /** Another attempt holds the record: there is nothing left to renew. */
+  void lost() {
+    asking = false;
+    lost = true;
   }
 
   /** A renewal failed; it is due again after a tenth of the lease. */

@@ -47,7 +47,7 @@ final class Leases {
     for (Attempt attempt : attempts.isEmpty() ? List.<Attempt>of() : underWay()) {
       try {
         attempt.renewIfDue(now);
-      } catch (RuntimeException e) {
+      } catch (Throwable e) { // one attempt's trouble is not the others'
         listener.bug(e);
       }
     }

@@ -22,6 +22,7 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
   private ClientStream client;
   private @Nullable UpstreamConnection connection;
   private boolean opening;
+  private boolean bodyEnded;
   private boolean begun;
   private boolean ended;
   private int status;
@@ -78,6 +79,11 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
         route.upstream().acquire(this);
       }
     } else if (wholeBody == null) {
+      if (bodyEnded) {
+        // A request without content was whole before there was a connection.
+        acquired.end();
+        return;
+      }
       client.wantBody();
       if (!opening) {
         acquired.flush();
@@ -116,6 +122,7 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
 
   @Override
   public void bodyEnd() {
+    bodyEnded = true;
     if (connection != null && wholeBody == null) {
       connection.end();
     }
@@ -184,7 +191,7 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
   public void end(Headers trailers) {
     connection = null;
     course.received();
-    client.end(trailers);
+    client.end(ResponseFields.trailers(trailers));
     client.flush();
     finish(wholeBody == null ? Result.PASSED : Result.BYPASSED, status);
   }
@@ -202,7 +209,7 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
   public void failed(Failure failure) {
     connection = null;
     course.received();
-    if (begun) {
+    if (begun && !client.takeBack()) {
       client.abort();
     } else {
       Response problem = Problems.sentAndLost(failure);

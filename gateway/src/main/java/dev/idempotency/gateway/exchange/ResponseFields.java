@@ -29,20 +29,13 @@ final class ResponseFields {
           "alt-svc",
           "server-timing",
           "ratelimit",
-          "ratelimit-policy",
-          "ratelimit-limit",
-          "ratelimit-remaining",
-          "ratelimit-reset",
-          "x-ratelimit-limit",
-          "x-ratelimit-remaining",
-          "x-ratelimit-reset",
-          "x-ratelimit-used",
-          "x-rate-limit-limit",
-          "x-rate-limit-remaining",
-          "x-rate-limit-reset",
           "x-request-id",
           "x-correlation-id",
           "x-trace-id",
+          "x-b3-traceid",
+          "x-b3-spanid",
+          "b3",
+          "uber-trace-id",
           "x-amzn-trace-id",
           "x-cloud-trace-context",
           "traceparent",
@@ -70,6 +63,12 @@ final class ResponseFields {
     return new ResponseHead(head.status(), kept);
   }
 
+  /** Trailer fields that may be shown: none that frame, route or speak for the gateway. */
+  static Headers trailers(Headers received) {
+    received.removeIf((name, value) -> HopByHop.isHopByHop(name) || isGatewaysOwn(name));
+    return received;
+  }
+
   private static boolean isGatewaysOwn(String name) {
     return switch (name.length()) {
       case 14 -> name.equalsIgnoreCase("Content-Length");
@@ -82,16 +81,27 @@ final class ResponseFields {
   /** The copy to store, from a head that went through {@link #endToEnd}. */
   static StoredResponse stored(
       ResponseHead head, byte[] body, Headers trailers, Set<String> keptFields) {
+    return new StoredResponse(
+        head.status(), kept(head.headers(), keptFields), body, kept(trailers, keptFields));
+  }
+
+  private static Headers kept(Headers fields, Set<String> keptFields) {
     Headers kept = new Headers();
-    head.headers()
-        .forEach(
-            (name, value) -> {
-              String lower = name.toLowerCase(Locale.ROOT);
-              if (!NOT_KEPT.contains(lower) || keptFields.contains(lower)) {
-                kept.add(name, value);
-              }
-            });
-    return new StoredResponse(head.status(), kept, body, trailers);
+    fields.forEach(
+        (name, value) -> {
+          String lower = name.toLowerCase(Locale.ROOT);
+          if (isKept(lower) || keptFields.contains(lower)) {
+            kept.add(name, value);
+          }
+        });
+    return kept;
+  }
+
+  private static boolean isKept(String lower) {
+    return !NOT_KEPT.contains(lower)
+        && !lower.startsWith("ratelimit-")
+        && !lower.startsWith("x-ratelimit-")
+        && !lower.startsWith("x-rate-limit-");
   }
 
   /**

@@ -26,7 +26,7 @@ final class Stages {
               listener.storeFailed(String.valueOf(cause.getMessage()));
               failed.accept(cause);
             }
-          } catch (RuntimeException e) {
+          } catch (Throwable e) { // also an Error: the stage would swallow it
             listener.bug(e);
           }
         });

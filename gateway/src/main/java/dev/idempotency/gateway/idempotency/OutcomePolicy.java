@@ -23,7 +23,7 @@ public record OutcomePolicy(Map<Integer, Outcome> byStatus) {
 
   /** The outcome that a final response stands for. */
   public Outcome of(ResponseHead head) {
-    Outcome said = said(head.headers().get(HEADER));
+    Outcome said = said(head);
     if (said != null) {
       return said;
     }
@@ -31,16 +31,27 @@ public record OutcomePolicy(Map<Integer, Outcome> byStatus) {
     return mapped != null ? mapped : byDefault(head);
   }
 
-  private static @Nullable Outcome said(@Nullable String value) {
-    if (value == null) {
-      return null;
+  /**
+   * The upstream's own word, which speaks of the operation and not only of this attempt; null where
+   * there is none. Any other word is no word, and neither are two that differ.
+   */
+  public static @Nullable Outcome said(ResponseHead head) {
+    Outcome said = null;
+    for (String value : head.headers().all(HEADER)) {
+      Outcome word = word(value.trim());
+      if (word == null || (said != null && said != word)) {
+        return null;
+      }
+      said = word;
     }
-    String word = value.trim();
-    if (word.equalsIgnoreCase("completed")) {
+    return said;
+  }
+
+  private static @Nullable Outcome word(String text) {
+    if (text.equalsIgnoreCase("completed")) {
       return Outcome.COMPLETED;
     }
-    // Any other word is no word: the status decides.
-    return word.equalsIgnoreCase("released") ? Outcome.RELEASED : null;
+    return text.equalsIgnoreCase("released") ? Outcome.RELEASED : null;
   }
 
   private static Outcome byDefault(ResponseHead head) {

@@ -8,7 +8,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class StoreUnavailableException extends RuntimeException {
 
-  private final boolean surelyNotExecuted;
+  private enum Kind {
+    PERHAPS_EXECUTED,
+    NOT_EXECUTED,
+    UNREADABLE
+  }
+
+  private final Kind kind;
 
   /**
    * A command that may have been executed all the same.
@@ -16,27 +22,36 @@ public final class StoreUnavailableException extends RuntimeException {
    * @param message what happened, for the log; without record contents
    */
   public StoreUnavailableException(String message) {
-    this(message, null, false);
+    this(message, null, Kind.PERHAPS_EXECUTED);
   }
 
   /** A command that may have been executed all the same. */
   public StoreUnavailableException(String message, Throwable cause) {
-    this(message, cause, false);
+    this(message, cause, Kind.PERHAPS_EXECUTED);
   }
 
-  private StoreUnavailableException(
-      String message, @Nullable Throwable cause, boolean notExecuted) {
+  private StoreUnavailableException(String message, @Nullable Throwable cause, Kind kind) {
     super(message, cause, false, false);
-    this.surelyNotExecuted = notExecuted;
+    this.kind = kind;
   }
 
   /** A command that surely was not executed: it was never sent, or the store refused it. */
   public static StoreUnavailableException notExecuted(String message) {
-    return new StoreUnavailableException(message, null, true);
+    return new StoreUnavailableException(message, null, Kind.NOT_EXECUTED);
+  }
+
+  /** There is a record, and this gateway can't read it: the command was not executed. */
+  public static StoreUnavailableException unreadable(String message) {
+    return new StoreUnavailableException(message, null, Kind.UNREADABLE);
+  }
+
+  /** Whether there is a record that can't be read: to try again is of no use. */
+  public boolean isUnreadable() {
+    return kind == Kind.UNREADABLE;
   }
 
   /** Whether the store surely has not executed the command. */
   public boolean isSurelyNotExecuted() {
-    return surelyNotExecuted;
+    return kind != Kind.PERHAPS_EXECUTED;
   }
 }

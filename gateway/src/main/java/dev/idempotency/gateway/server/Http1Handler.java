@@ -6,6 +6,7 @@ import dev.idempotency.gateway.exchange.Peer;
 import dev.idempotency.gateway.exchange.Problems;
 import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.http.ProblemDetails;
+import dev.idempotency.gateway.http.RequestHead;
 import dev.idempotency.gateway.http.Response;
 import dev.idempotency.gateway.transport.FlatHeaders;
 import dev.idempotency.gateway.transport.NettyChunk;
@@ -15,7 +16,6 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.channel.socket.DuplexChannel;
-import io.netty.handler.codec.DecoderResult;
 import io.netty.handler.codec.TooLongFrameException;
 import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.HttpRequest;
@@ -27,6 +27,7 @@ import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
 import java.util.ArrayDeque;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,9 +37,10 @@ import org.jspecify.annotations.Nullable;
 final class Http1Handler extends ChannelInboundHandlerAdapter {
 
   /** After an answer to a request that is not whole, so much more is read and thrown away. */
-  private static final int MOST_LINGERING_BYTES = 1 << 20;
+  private static final long MOST_LINGERING_BYTES = 64L << 20;
 
-  private static final long LINGERING_NANOS = 2_000_000_000L;
+  private static final long LINGERING_NANOS = 10_000_000_000L;
+  private static final long LINGERING_SILENCE_NANOS = 2_000_000_000L;
 
   private final HttpServer server;
   private final ServerOptions options;
@@ -46,14 +48,16 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
   private final Exchanges exchanges;
   private final ArrayDeque<Object> queue = new ArrayDeque<>();
   private final Peers peers;
+  private final Outbound outbound = new Outbound();
   private @Nullable ChannelHandlerContext context;
   private @Nullable Http1Stream current;
-  private boolean pumping;
   private boolean reading;
+  private boolean pumping;
   private boolean closing;
   private boolean inputShut;
   private boolean lingering;
-  private int lingeringBytes;
+  private long lingeringBytes;
+  private long lingeringSince;
   private long since = System.nanoTime();
 
   Http1Handler(
@@ -94,12 +98,12 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
   @Override
   public void channelRead(ChannelHandlerContext ctx, Object message) {
     decoder.emitted();
+    reading = true;
     if (lingering) {
       linger(message);
       return;
     }
     since = System.nanoTime();
-    reading = true;
     queue.add(message);
     pump();
   }
@@ -122,19 +126,24 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
       return;
     }
     pumping = true;
+    boolean delivered = false;
     try {
-      while (!queue.isEmpty() && deliver(queue.element())) {}
+      while (!queue.isEmpty() && deliver(queue.element())) {
+        delivered = true;
+      }
     } finally {
       pumping = false;
     }
-    if (!reading && current != null) {
+    if (delivered && !reading && current != null) {
+      // What was held back goes on now; no end of a burst of reading follows that would flush it.
       current.exchange.flush();
     }
     if (inputShut && queue.isEmpty()) {
       inputEnded();
     }
     boolean wanted = queue.isEmpty() && !isBodyHeldBack();
-    if (ctx().channel().config().isAutoRead() != wanted) {
+    // What was read to its end is not read again.
+    if (!inputShut && ctx().channel().config().isAutoRead() != wanted) {
       ctx().channel().config().setAutoRead(wanted);
     }
   }
@@ -151,7 +160,8 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
   private boolean deliver(Object message) {
     Http1Stream stream = current;
     if (message instanceof HttpRequest request) {
-      if (stream != null) {
+      // A client that sends and does not read gets no further answers made, nor memory for them.
+      if (stream != null || !ctx().channel().isWritable()) {
         return false;
       }
       queue.remove();
@@ -176,56 +186,65 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
   }
 
   private void open(HttpRequest request) {
-    DecoderResult decoded = request.decoderResult();
     boolean http10 = request.protocolVersion().equals(HttpVersion.HTTP_1_0);
-    if (decoded.isFailure()) {
-      refuse(http10, problemOf(decoded.cause()));
-      return;
-    }
-    if (!http10 && !request.protocolVersion().equals(HttpVersion.HTTP_1_1)) {
-      refuse(false, versionNotSupported());
-      return;
-    }
-    Headers headers = FlatHeaders.of(request.headers());
     String method = request.method().name();
-    if (headers.size() > options.headerCount()) {
-      refuse(http10, tooManyFields());
-      return;
-    }
-    if (method.equals("CONNECT")) {
-      refuse(http10, notImplemented("CONNECT is not supported."));
+    Headers headers = FlatHeaders.of(request.headers());
+    Response refusal = refusalOf(request, method, headers);
+    if (refusal != null) {
+      refuse(http10, method.equals("HEAD"), refusal);
       return;
     }
     RequestTarget.Reading reading = RequestTarget.read(method, request.uri(), headers, !http10);
     if (reading instanceof RequestTarget.Reading.Bad bad) {
-      refuse(http10, Problems.badRequest(bad.detail()));
+      refuse(http10, method.equals("HEAD"), Problems.badRequest(bad.detail()));
       return;
     }
-    String expect = headers.get("Expect");
-    if (expect != null && !expect.equalsIgnoreCase("100-continue")) {
-      refuse(http10, expectationFailed());
-      return;
-    }
-    boolean chunked = HttpUtil.isTransferEncodingChunked(request);
+    open(request, ((RequestTarget.Reading.Good) reading).head(), http10);
+  }
+
+  private void open(HttpRequest request, RequestHead head, boolean http10) {
+    boolean chunked = head.headers().contains("Transfer-Encoding");
     long length = chunked ? -1 : HttpUtil.getContentLength(request, 0L);
-    boolean persistent = HttpUtil.isKeepAlive(request);
     Http1Stream stream =
         new Http1Stream(
             this,
             ctx(),
-            method.equals("HEAD"),
+            head.method().equals("HEAD"),
             http10,
-            persistent,
-            expect != null && !http10 && length != 0);
+            HttpUtil.isKeepAlive(request),
+            !http10 && length != 0 && head.headers().contains("Expect"));
     stream.requestComplete = length == 0;
     current = stream;
-    Exchange exchange =
-        exchanges.open(
-            ((RequestTarget.Reading.Good) reading).head(),
-            length,
-            http10 ? peers.http10() : peers.http11(),
-            stream);
-    stream.exchange = exchange;
+    stream.exchange =
+        exchanges.open(head, length, http10 ? peers.http10() : peers.http11(), stream);
+  }
+
+  /** What is answered to a request that goes no further than this edge. */
+  private @Nullable Response refusalOf(HttpRequest request, String method, Headers headers) {
+    HttpVersion version = request.protocolVersion();
+    if (request.decoderResult().isFailure()) {
+      return problemOf(request.decoderResult().cause());
+    }
+    if (!version.equals(HttpVersion.HTTP_1_1) && !version.equals(HttpVersion.HTTP_1_0)) {
+      return versionNotSupported();
+    }
+    if (headers.size() > options.headerCount()) {
+      return tooManyFields();
+    }
+    if (method.equals("CONNECT")) {
+      return notImplemented("CONNECT is not supported.");
+    }
+    List<String> codings = headers.all("Transfer-Encoding");
+    if (codings.size() > 1 || (codings.size() == 1 && !isChunked(codings.get(0)))) {
+      return notImplemented("The only transfer coding that is supported is one chunked.");
+    }
+    String expect = headers.get("Expect");
+    return expect == null || expect.equalsIgnoreCase("100-continue") ? null : expectationFailed();
+  }
+
+  /** Every other spelling is read differently by somebody (RFC 9112 §6.1). */
+  private static boolean isChunked(String coding) {
+    return coding.equalsIgnoreCase("chunked");
   }
 
   private void content(Http1Stream stream, HttpContent content) {
@@ -261,9 +280,9 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
     }
   }
 
-  private void refuse(boolean http10, Response answer) {
+  private void refuse(boolean http10, boolean isHead, Response answer) {
     closing = true;
-    Http1Stream stream = new Http1Stream(this, ctx(), false, http10, false, false);
+    Http1Stream stream = new Http1Stream(this, ctx(), isHead, http10, false, false);
     current = stream;
     stream.respond(answer);
   }
@@ -289,7 +308,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
   }
 
   private static Response notImplemented(String detail) {
-    return problem(501, "not-implemented", "The method is not supported", detail);
+    return problem(501, "not-implemented", "The request is not supported", detail);
   }
 
   private static Response expectationFailed() {
@@ -307,7 +326,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
   // ---- the end of an exchange
 
   boolean isClosing() {
-    return closing || inputShut || server.isDraining();
+    return closing || (inputShut && queue.isEmpty()) || server.isDraining();
   }
 
   /** The response is out. */
@@ -319,6 +338,10 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
       current = null;
       since = System.nanoTime();
       pump();
+      if (server.isDraining()) {
+        // A response that began before the server stopped could not announce the end.
+        drain();
+      }
       return;
     }
     closing = true;
@@ -339,6 +362,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
   private void startLingering() {
     lingering = true;
     since = System.nanoTime();
+    lingeringSince = since;
     queue.forEach(ReferenceCountUtil::release);
     queue.clear();
     if (inputShut) {
@@ -353,6 +377,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
   }
 
   private void linger(Object message) {
+    since = System.nanoTime();
     if (message instanceof HttpContent content) {
       lingeringBytes += content.content().readableBytes();
     }
@@ -369,7 +394,8 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
   /** The server stops: rests no longer. */
   void drain() {
     if (current == null && queue.isEmpty() && !decoder.isMidway()) {
-      close();
+      // What a slow client has not taken yet of its last response still goes out.
+      closeAfterFlush();
     }
   }
 
@@ -392,7 +418,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
   private void inputEnded() {
     Http1Stream stream = current;
     if (stream == null) {
-      close();
+      closeAfterFlush();
     } else if (!stream.requestComplete) {
       stream.drop();
       stream.exchange.clientGone();
@@ -403,9 +429,13 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
 
   @Override
   public void channelWritabilityChanged(ChannelHandlerContext ctx) {
-    if (current != null && ctx.channel().isWritable()) {
+    if (!ctx.channel().isWritable()) {
+      return;
+    }
+    if (current != null) {
       current.exchange.clientWritable();
     }
+    pump();
   }
 
   @Override
@@ -431,15 +461,27 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
 
   /** Called at every beat of the server. */
   void beat(long now) {
+    outbound.look(ctx().channel(), now);
+    if (outbound.stalledFor(now) > options.bodyTimeout().toNanos()) {
+      // It takes nothing of its response: what waits for it is freed.
+      close();
+      return;
+    }
+    if (!outbound.isEmpty()) {
+      since = now;
+    }
     long quiet = now - since;
     Http1Stream stream = current;
     if (lingering) {
-      if (quiet > LINGERING_NANOS) {
+      boolean read = quiet > LINGERING_SILENCE_NANOS || now - lingeringSince > LINGERING_NANOS;
+      if (read && outbound.isEmpty()) {
         close();
       }
     } else if (stream == null && decoder.isMidway()) {
-      if (now - decoder.midwaySince() > options.headTimeout().toNanos()) {
-        refuse(false, requestTimeout());
+      // Bytes that came while an earlier request was answered could not be read on before.
+      long waited = Math.min(now - decoder.midwaySince(), quiet);
+      if (waited > options.headTimeout().toNanos()) {
+        refuse(false, false, requestTimeout());
       }
     } else if (stream == null) {
       if (quiet > options.idleTimeout().toNanos()) {

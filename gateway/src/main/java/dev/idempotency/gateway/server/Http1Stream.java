@@ -169,6 +169,10 @@ final class Http1Stream implements ClientStream {
   private void frame(int status, Headers headers, long contentLength) {
     // Without the whole request the next one can't be found on this connection.
     closing = !persistent || !requestComplete || connection.isClosing();
+    if (status == 304 && contentLength == 0) {
+      // A length would be that of the representation (RFC 9110 §8.6), and nobody named one.
+      return;
+    }
     if (contentLength >= 0) {
       if (status != 204 && status >= 200) {
         headers.add("Content-Length", Long.toString(contentLength));
@@ -256,11 +260,25 @@ final class Http1Stream implements ClientStream {
   }
 
   @Override
+  public boolean takeBack() {
+    if (over || heldHead == null) {
+      return over;
+    }
+    dropHeld();
+    begun = false;
+    chunked = false;
+    closeDelimited = false;
+    return true;
+  }
+
+  @Override
   public void abort() {
     if (over) {
       return;
     }
     drop();
+    // A part of a response says more than none.
+    ctx.flush();
     if (closeDelimited) {
       // Only a reset tells this client that the end is not the end (RFC 9112 §8).
       ctx.channel().config().setOption(ChannelOption.SO_LINGER, 0);
@@ -271,6 +289,10 @@ final class Http1Stream implements ClientStream {
   /** The client is gone. */
   void drop() {
     over = true;
+    dropHeld();
+  }
+
+  private void dropHeld() {
     heldHead = null;
     if (heldChunk != null) {
       heldChunk.release();

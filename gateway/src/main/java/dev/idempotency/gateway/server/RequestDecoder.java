@@ -1,6 +1,7 @@
 package dev.idempotency.gateway.server;
 
 import dev.idempotency.gateway.transport.FlatHeaders;
+import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.http.HttpDecoderConfig;
 import io.netty.handler.codec.http.HttpMessage;
@@ -32,12 +33,18 @@ final class RequestDecoder extends HttpRequestDecoder {
   @Override
   public void channelRead(ChannelHandlerContext ctx, Object msg) throws Exception {
     emitted = false;
+    boolean blank = midwaySince == NOT_MIDWAY && isBlank((ByteBuf) msg);
     super.channelRead(ctx, msg);
     if (emitted) {
       midwaySince = actualReadableBytes() > 0 ? System.nanoTime() : NOT_MIDWAY;
-    } else if (midwaySince == NOT_MIDWAY) {
+    } else if (midwaySince == NOT_MIDWAY && !blank) {
       midwaySince = System.nanoTime();
     }
+  }
+
+  /** Empty lines between requests begin none (RFC 9112 §2.2). */
+  private static boolean isBlank(ByteBuf bytes) {
+    return bytes.forEachByte(b -> b == '\r' || b == '\n') < 0;
   }
 
   /** A message, or a part of one, came out. */

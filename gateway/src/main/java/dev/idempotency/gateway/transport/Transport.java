@@ -7,17 +7,17 @@ import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.ServerChannel;
 import io.netty.channel.epoll.Epoll;
 import io.netty.channel.epoll.EpollDatagramChannel;
-import io.netty.channel.epoll.EpollIoHandler;
 import io.netty.channel.epoll.EpollServerSocketChannel;
 import io.netty.channel.epoll.EpollSocketChannel;
-import io.netty.channel.epoll.EpollTcpInfo;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.DatagramChannel;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.channel.socket.nio.NioDatagramChannel;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.channel.unix.FileDescriptor;
 import io.netty.util.concurrent.DefaultThreadFactory;
-import io.netty.util.concurrent.FastThreadLocal;
+import java.io.IOException;
+import java.nio.ByteBuffer;
 
 /** The operating system's way to do network I/O: epoll where there is one, else NIO. */
 public enum Transport {
@@ -26,16 +26,8 @@ public enum Transport {
   /** Every platform. */
   NIO;
 
-  /** TCP_ESTABLISHED in the kernel; a peer that has closed makes it TCP_CLOSE_WAIT. */
-  private static final int ESTABLISHED = 1;
-
-  private static final FastThreadLocal<EpollTcpInfo> TCP_INFO =
-      new FastThreadLocal<>() {
-        @Override
-        protected EpollTcpInfo initialValue() {
-          return new EpollTcpInfo();
-        }
-      };
+  /** Where the byte goes that should not be there; what it holds is never looked at. */
+  private static final ByteBuffer UNWANTED = ByteBuffer.allocateDirect(1);
 
   /** The best one here. */
   public static Transport best() {
@@ -44,8 +36,7 @@ public enum Transport {
 
   /** Event loops, one thread each. */
   public MultiThreadIoEventLoopGroup group(int threads, String name) {
-    IoHandlerFactory factory =
-        this == EPOLL ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
+    IoHandlerFactory factory = this == EPOLL ? LastingEpoll.factory() : NioIoHandler.newFactory();
     return new MultiThreadIoEventLoopGroup(threads, new DefaultThreadFactory(name, true), factory);
   }
 
@@ -64,7 +55,9 @@ public enum Transport {
 
   /**
    * Whether the peer's end of an idle connection is still open and silent, asked of the operating
-   * system: a close that waits in the receive buffer has fired no event yet.
+   * system: neither a close nor bytes that wait in the receive buffer have fired an event yet.
+   * Reads one byte without waiting; a byte that is there was sent without a request, and the
+   * connection is of no use then.
    *
    * <p>Event loop of the channel only.
    */
@@ -73,11 +66,17 @@ public enum Transport {
       return false;
     }
     if (channel instanceof EpollSocketChannel epoll) {
-      EpollTcpInfo info = TCP_INFO.get();
-      epoll.tcpInfo(info);
-      return info.state() == ESTABLISHED;
+      return isQuietAndOpen(epoll.fd());
     }
     return !(channel instanceof PeekableNioChannel nio) || nio.isQuietAndOpen();
+  }
+
+  private static boolean isQuietAndOpen(FileDescriptor socket) {
+    try {
+      return socket.read(UNWANTED, 0, 1) == 0;
+    } catch (IOException e) {
+      return false;
+    }
   }
 
   /** Closes a channel; how the close ends is of no interest to anybody. */

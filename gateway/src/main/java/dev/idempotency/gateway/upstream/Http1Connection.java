@@ -46,6 +46,8 @@ final class Http1Connection extends ChannelInboundHandlerAdapter implements Upst
   private boolean finalHead;
   private boolean interim;
   private boolean keepAlive;
+  private boolean closeDelimited;
+  private boolean writeFailed;
   private boolean overdue;
   private long quietSince;
   private boolean paused;
@@ -86,11 +88,16 @@ final class Http1Connection extends ChannelInboundHandlerAdapter implements Upst
     requestEnded = false;
     requestWritten = false;
     finalHead = false;
+    closeDelimited = false;
     interim = false;
     overdue = false;
     quietSince = pool.nanoTime();
     decoder.expect(head.method().equals("HEAD"));
     Headers headers = head.headers();
+    if (!headers.contains("Host")) {
+      // An HTTP/1.0 client need not send one; this request is HTTP/1.1 (RFC 9112 §3.2).
+      headers.add("Host", pool.authority());
+    }
     if (contentLength < 0) {
       headers.add("Transfer-Encoding", "chunked");
     } else if (contentLength > 0 || hasContentByMeaning(head.method())) {
@@ -181,6 +188,8 @@ final class Http1Connection extends ChannelInboundHandlerAdapter implements Upst
 
   private void lastWritten(ChannelFuture written) {
     requestWritten = written.isSuccess();
+    quietSince = pool.nanoTime();
+    writeFailed |= !written.isSuccess();
     // A failure says nothing of the response, which may wait in the receive buffer: it is read
     // until the connection's end is seen there.
   }
@@ -234,8 +243,7 @@ final class Http1Connection extends ChannelInboundHandlerAdapter implements Upst
     int status = response.status().code();
     interim = status < 200;
     ResponseHead head = new ResponseHead(status, FlatHeaders.of(response.headers()));
-    if (status == 101) {
-      // Nobody asked for another protocol.
+    if (!ResponseDecoder.isUnderstood(response)) {
       fail(ResponseReceiver.Failure.MALFORMED);
     } else if (interim) {
       to.informational(head);
@@ -244,8 +252,8 @@ final class Http1Connection extends ChannelInboundHandlerAdapter implements Upst
       boolean chunked = HttpUtil.isTransferEncodingChunked(response);
       long length = chunked ? -1 : HttpUtil.getContentLength(response, -1L);
       // A response without length ends with its connection, unless it never has content.
-      keepAlive =
-          HttpUtil.isKeepAlive(response) && (chunked || length >= 0 || head.neverHasContent());
+      closeDelimited = !chunked && length < 0 && decoder.hasContent(head);
+      keepAlive = HttpUtil.isKeepAlive(response) && !closeDelimited;
       to.head(head, length);
     }
   }
@@ -262,6 +270,12 @@ final class Http1Connection extends ChannelInboundHandlerAdapter implements Upst
       return;
     }
     boolean last = content instanceof LastHttpContent;
+    if (last && closeDelimited && writeFailed) {
+      // The write took the reset from the socket; what then looks like a close is none.
+      content.release();
+      fail(ResponseReceiver.Failure.CLOSED);
+      return;
+    }
     if (content.content().isReadable()) {
       to.chunk(new NettyChunk(content.content()));
     } else {
@@ -297,6 +311,7 @@ final class Http1Connection extends ChannelInboundHandlerAdapter implements Upst
   @Override
   public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
     if (isWriteFailure()) {
+      writeFailed = true;
       return;
     }
     fail(ResponseReceiver.Failure.CLOSED);
@@ -337,6 +352,10 @@ final class Http1Connection extends ChannelInboundHandlerAdapter implements Upst
 
   // ---- time, and the end
 
+  boolean isOverdue() {
+    return receiver != null && overdue;
+  }
+
   /** Called at every beat of the pool. */
   void beat(long now) {
     ResponseReceiver to = receiver;
@@ -348,6 +367,9 @@ final class Http1Connection extends ChannelInboundHandlerAdapter implements Upst
       overdue = true;
       quietSince = now;
       to.overdue();
+      if (receiver == to && !pool.mayKeepOverdue()) {
+        fail(ResponseReceiver.Failure.TIMEOUT);
+      }
     } else if (overdue && now - quietSince > pool.options().lateResponse().toNanos()) {
       fail(ResponseReceiver.Failure.TIMEOUT);
     }

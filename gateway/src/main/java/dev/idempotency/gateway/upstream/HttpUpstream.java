@@ -39,6 +39,7 @@ public final class HttpUpstream implements Upstream {
   private final EventLoop loop;
   private final Bootstrap bootstrap;
   private final InetSocketAddress address;
+  private final String authority;
   private final ArrayDeque<Idle> idle = new ArrayDeque<>();
   private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
   private final Set<Http1Connection> open = new LinkedHashSet<>();
@@ -57,6 +58,7 @@ public final class HttpUpstream implements Upstream {
     this.options = options;
     this.loop = loop;
     this.address = addressOf(options);
+    this.authority = NetUtil.toSocketAddressString(options.host(), options.port());
     this.bootstrap =
         new Bootstrap()
             .group(loop)
@@ -103,6 +105,11 @@ public final class HttpUpstream implements Upstream {
     return options;
   }
 
+  /** host:port, for requests that name no host. */
+  String authority() {
+    return authority;
+  }
+
   long nanoTime() {
     return System.nanoTime();
   }
@@ -143,17 +150,27 @@ public final class HttpUpstream implements Upstream {
     ChannelFuture connect = bootstrap.connect(address);
     connect.addListener(
         done -> {
-          connecting--;
-          if (done.isSuccess()) {
-            connected(connect.channel(), acquirer);
+          // Without a file descriptor left there is no channel, and the news comes from elsewhere.
+          if (loop.inEventLoop()) {
+            connectEnded(connect, acquirer);
           } else {
-            acquirer.refused(
-                done.cause() instanceof ConnectTimeoutException
-                    ? Refusal.CONNECT_TIMEOUT
-                    : Refusal.UNREACHABLE);
-            serveWaiting();
+            loop.execute(() -> connectEnded(connect, acquirer));
           }
         });
+  }
+
+  private void connectEnded(ChannelFuture connect, Acquirer acquirer) {
+    connecting--;
+    if (connect.isSuccess()) {
+      connected(connect.channel(), acquirer);
+      return;
+    }
+    // Those who wait first: the refused caller may come again at once.
+    serveWaiting();
+    acquirer.refused(
+        connect.cause() instanceof ConnectTimeoutException
+            ? Refusal.CONNECT_TIMEOUT
+            : Refusal.UNREACHABLE);
   }
 
   private void connected(Channel channel, Acquirer acquirer) {
@@ -173,11 +190,13 @@ public final class HttpUpstream implements Upstream {
       connection.close();
       return;
     }
-    Waiting next = waiting.poll();
-    if (next != null) {
-      next.acquirer.acquired(connection);
-    } else {
+    if (waiting.isEmpty()) {
       idle.addLast(new Idle(connection, nanoTime()));
+    } else if (Transport.isQuietAndOpen(connection.channel())) {
+      waiting.remove().acquirer.acquired(connection);
+    } else {
+      // Its place goes to whoever waits.
+      connection.close();
     }
   }
 
@@ -207,7 +226,17 @@ public final class HttpUpstream implements Upstream {
   }
 
   private void beat() {
-    long now = nanoTime();
+    try {
+      look(nanoTime());
+    } finally {
+      beating = connecting > 0 || !open.isEmpty() || !waiting.isEmpty();
+      if (beating) {
+        schedule();
+      }
+    }
+  }
+
+  private void look(long now) {
     while (!waiting.isEmpty() && now - waiting.element().until > 0) {
       waiting.remove().acquirer.refused(Refusal.QUEUE_TIMEOUT);
     }
@@ -223,10 +252,15 @@ public final class HttpUpstream implements Upstream {
     if (open.size() > idle.size()) {
       List.copyOf(open).forEach(connection -> connection.beat(now));
     }
-    beating = connecting > 0 || !open.isEmpty() || !waiting.isEmpty();
-    if (beating) {
-      schedule();
-    }
+  }
+
+  /**
+   * Whether one more connection may be kept for a response that is overdue. They may hold a quarter
+   * of the pool, so that an upstream that hung and recovered is not starved by its past.
+   */
+  boolean mayKeepOverdue() {
+    long overdue = open.stream().filter(Http1Connection::isOverdue).count();
+    return overdue <= Math.max(1, options.maxConnections() / 4);
   }
 
   /** Open connections, connecting ones included. Event loop only. */

@@ -1,12 +1,17 @@
 package dev.idempotency.gateway.upstream;
 
+import dev.idempotency.gateway.http.ResponseHead;
 import dev.idempotency.gateway.transport.FlatHeaders;
 import dev.idempotency.gateway.transport.Transport;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.http.HttpDecoderConfig;
+import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpMessage;
+import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpResponseDecoder;
+import io.netty.handler.codec.http.HttpVersion;
 import io.netty.util.ReferenceCountUtil;
+import java.util.List;
 
 /**
  * Reads responses, and lets no byte stay behind for the next exchange: what comes while nothing was
@@ -50,6 +55,29 @@ final class ResponseDecoder extends HttpResponseDecoder {
       ReferenceCountUtil.release(msg);
       Transport.close(ctx.channel());
     }
+  }
+
+  /** Whether the response to what was asked has content where its fields don't say otherwise. */
+  boolean hasContent(ResponseHead head) {
+    return !headRequest && !head.neverHasContent();
+  }
+
+  /**
+   * Whether a response is of a version, a status and a framing that are understood here. Nobody
+   * asked for another protocol (101), and transfer codings other than one "chunked" were not
+   * offered (RFC 9112 §6.1, §7.4).
+   */
+  static boolean isUnderstood(HttpResponse response) {
+    HttpVersion version = response.protocolVersion();
+    int status = response.status().code();
+    if (version.majorVersion() != 1 || status < 100 || status > 999 || status == 101) {
+      return false;
+    }
+    List<String> codings = response.headers().getAll(HttpHeaderNames.TRANSFER_ENCODING);
+    return codings.isEmpty()
+        || (codings.size() == 1
+            && codings.get(0).equalsIgnoreCase("chunked")
+            && version.minorVersion() > 0);
   }
 
   @Override

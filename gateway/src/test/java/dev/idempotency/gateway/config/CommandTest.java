@@ -138,7 +138,6 @@ class CommandTest {
         Arguments.of("--xyz", "--xyz: unknown (--help lists what there is)"),
         Arguments.of("--stor=redis://u:hunter2@r", "--stor: unknown (did you mean --store?)"),
         Arguments.of("redis://u:hunter2@r", "redis://***@r: unknown (--help lists what there is)"),
-        Arguments.of("@words", "***@words: unknown (--help lists what there is)"),
         Arguments.of("dmo", "dmo: unknown (did you mean demo?)"),
         Arguments.of("--upstream", "Missing required parameter for option '--upstream' (URL)"),
         Arguments.of(
@@ -180,6 +179,13 @@ class CommandTest {
   void wrongLineEndsWithCodeTwoAndItsExactProblem(String line, String problem) {
     assertThat(parse(NO_VARIABLES, line.split(" ")))
         .isEqualTo(new Command.Exit(2, "gateway: " + problem + "\n"));
+  }
+
+  @Test
+  void wordIsNeverTakenForAFileOfWords() throws IOException {
+    Files.writeString(Path.of(file), "--version");
+
+    assertThat(exit("@" + file).code()).isEqualTo(2);
   }
 
   @Test

@@ -44,6 +44,23 @@ public final class RawClient implements AutoCloseable {
     }
   }
 
+  /** One request whose answer may come, and end the connection, before the request is out. */
+  public static RawResponse onceIgnoringWriteFailure(int port, byte[] request) {
+    try (RawClient client = connect(port)) {
+      Thread writer =
+          new Thread(
+              () -> {
+                try {
+                  client.send(request);
+                } catch (UncheckedIOException e) {
+                  // The peer wants no more.
+                }
+              });
+      writer.start();
+      return client.read();
+    }
+  }
+
   /** A POST with a JSON body. */
   public static byte[] post(String target, String key, String body, String... headerLines) {
     return request(
@@ -112,6 +129,38 @@ public final class RawClient implements AutoCloseable {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  /** Reads on until that text has come; what was read is gone. */
+  public String readUntil(String text) {
+    try {
+      StringBuilder seen = new StringBuilder();
+      while (seen.indexOf(text) < 0) {
+        int next = in.read();
+        if (next < 0) {
+          throw new EOFException("the connection ended after: " + seen);
+        }
+        seen.append((char) next);
+      }
+      return seen.toString();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** All bytes that come before the connection ends, with a reset or without. */
+  public String readToEnd() {
+    StringBuilder seen = new StringBuilder();
+    try {
+      for (int next = in.read(); next >= 0; next = in.read()) {
+        seen.append((char) next);
+      }
+    } catch (java.net.SocketException e) {
+      // Reset.
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return seen.toString();
   }
 
   /** The next final response to a request other than HEAD; interim ones are skipped. */
@@ -194,6 +243,18 @@ public final class RawClient implements AutoCloseable {
       }
     }
     return line.toString();
+  }
+
+  /** Waits for the next byte and leaves it to be read. */
+  public int peek() {
+    try {
+      in.mark(1);
+      int next = in.read();
+      in.reset();
+      return next;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   /** Whether the peer closes without sending anything more. */

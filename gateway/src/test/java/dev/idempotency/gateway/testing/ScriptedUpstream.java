@@ -2,6 +2,7 @@ package dev.idempotency.gateway.testing;
 
 import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -54,10 +55,12 @@ public final class ScriptedUpstream implements AutoCloseable {
   /** The connection of one request. */
   public static final class Wire {
     private final Socket socket;
+    private final InputStream in;
     private boolean keep = true;
 
-    private Wire(Socket socket) {
+    private Wire(Socket socket) throws IOException {
       this.socket = socket;
+      this.in = new BufferedInputStream(socket.getInputStream(), 64 * 1024);
     }
 
     public Wire send(String text) throws IOException {
@@ -104,6 +107,11 @@ public final class ScriptedUpstream implements AutoCloseable {
     public Socket socket() {
       return socket;
     }
+
+    /** What follows the request, or its body where bodies are not read. */
+    public InputStream in() {
+      return in;
+    }
   }
 
   /** Holds requests until it is opened. */
@@ -112,6 +120,12 @@ public final class ScriptedUpstream implements AutoCloseable {
 
     public void open() {
       latch.countDown();
+    }
+
+    /** A script. */
+    public void passAndAnswer(Received request, Wire wire) throws Exception {
+      pass();
+      wire.respond(200, "ok");
     }
 
     public void pass() throws InterruptedException {
@@ -182,6 +196,11 @@ public final class ScriptedUpstream implements AutoCloseable {
     return connections.get();
   }
 
+  /** How many of them are open; a connection that the gateway closed ends with its script. */
+  public int openConnections() {
+    return open.size();
+  }
+
   private void accept() {
     try {
       while (!listener.isClosed()) {
@@ -198,10 +217,9 @@ public final class ScriptedUpstream implements AutoCloseable {
 
   private void serve(Socket socket) {
     try {
-      InputStream in = new BufferedInputStream(socket.getInputStream(), 64 * 1024);
       Wire wire = new Wire(socket);
       while (wire.keep) {
-        Received request = read(in);
+        Received request = read(wire.in);
         if (request == null) {
           break;
         }
@@ -233,14 +251,23 @@ public final class ScriptedUpstream implements AutoCloseable {
     ByteArrayOutputStream body = new ByteArrayOutputStream();
     if (readBodies && "chunked".equalsIgnoreCase(head.header("Transfer-Encoding"))) {
       for (int size = size(in); size > 0; size = size(in)) {
-        body.writeBytes(in.readNBytes(size));
+        body.writeBytes(exactly(size, in));
         line(in);
       }
       while (!line(in).isEmpty()) {}
     } else if (readBodies && head.header("Content-Length") != null) {
-      body.writeBytes(in.readNBytes(Integer.parseInt(head.header("Content-Length"))));
+      body.writeBytes(exactly(Integer.parseInt(head.header("Content-Length")), in));
     }
     return new Received(line, head.headerLines(), body.toByteArray());
+  }
+
+  /** A body that is cut off is no request. */
+  private static byte[] exactly(int length, InputStream in) throws IOException {
+    byte[] bytes = in.readNBytes(length);
+    if (bytes.length < length) {
+      throw new EOFException();
+    }
+    return bytes;
   }
 
   private static int size(InputStream in) throws IOException {

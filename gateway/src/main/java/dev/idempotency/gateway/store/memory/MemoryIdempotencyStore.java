@@ -199,7 +199,7 @@ public final class MemoryIdempotencyStore implements IdempotencyStore, StoreHeal
   }
 
   private StoreUnavailableException full() {
-    return new StoreUnavailableException("memory store is full: " + detail());
+    return StoreUnavailableException.notExecuted("memory store is full: " + detail());
   }
 
   private long now() {

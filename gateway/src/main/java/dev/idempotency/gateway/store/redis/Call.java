@@ -97,6 +97,17 @@ final class Call<R> {
   }
 
   void fail(String why) {
-    reply.completeExceptionally(new StoreUnavailableException(why));
+    reply.completeExceptionally(
+        sendings == 0
+            ? StoreUnavailableException.notExecuted(why)
+            : new StoreUnavailableException(why));
+  }
+
+  /** Redis said no: an earlier sending apart, the command was not executed. */
+  void refuse(String why) {
+    reply.completeExceptionally(
+        sendings <= 1
+            ? StoreUnavailableException.notExecuted(why)
+            : new StoreUnavailableException(why));
   }
 }

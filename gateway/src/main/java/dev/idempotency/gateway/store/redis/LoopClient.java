@@ -11,6 +11,9 @@ import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.metrics.CommandLatencyRecorder;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.EventLoopGroupProvider;
+import io.lettuce.core.resource.NettyCustomizer;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.IoEventLoop;
@@ -19,8 +22,10 @@ import io.netty.util.concurrent.EventExecutorGroup;
 import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.ImmediateEventExecutor;
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /** The Redis client, confined to one event loop that is not its own: no thread, no timer of its. */
@@ -31,6 +36,7 @@ final class LoopClient {
   private final RedisClient client;
   private final ClientResources resources;
   private final RedisURI uri;
+  private final Set<Channel> channels = ConcurrentHashMap.newKeySet();
 
   /**
    * A client that is not yet connected.
@@ -48,6 +54,7 @@ final class LoopClient {
             .eventExecutorGroup(loop)
             .timer(new LoopTimer(loop))
             .commandLatencyRecorder(CommandLatencyRecorder.disabled())
+            .nettyCustomizer(new Noting())
             .build();
     this.client = RedisClient.create(resources);
     client.setOptions(
@@ -102,14 +109,27 @@ final class LoopClient {
     }
   }
 
-  /** Closes what is open; leaves the event loop alone. */
+  /** Closes what is open or opening; leaves the event loop alone. */
   CompletionStage<Void> close() {
+    // The client itself forgets the channel that is just being connected, and its buffer.
+    for (Channel channel : channels) {
+      ChannelFuture unused = channel.close();
+    }
     return client
         .shutdownAsync(0, 0, TimeUnit.MILLISECONDS)
         .whenComplete(
             (none, failure) -> {
               Future<Boolean> unused = resources.shutdown(0, 0, TimeUnit.MILLISECONDS);
             });
+  }
+
+  /** Notes which channels there are. */
+  private final class Noting implements NettyCustomizer {
+    @Override
+    public void afterChannelInitialized(Channel channel) {
+      channels.add(channel);
+      channel.closeFuture().addListener(closed -> channels.remove(channel));
+    }
   }
 
   /** Gives the client a loop that belongs to somebody else. */

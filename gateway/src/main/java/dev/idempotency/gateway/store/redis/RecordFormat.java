@@ -148,7 +148,7 @@ final class RecordFormat {
   }
 
   static StoreUnavailableException foreign() {
-    return new StoreUnavailableException(
+    return StoreUnavailableException.unreadable(
         "the record in Redis is damaged or of a format that this version does not know (expected: "
             + VERSION
             + ")");

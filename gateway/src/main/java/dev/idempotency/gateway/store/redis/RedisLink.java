@@ -201,7 +201,7 @@ final class RedisLink implements StoreHealth, ScriptCommand.Listener, Connector.
       write(command.call, command.connection, true);
       return;
     }
-    command.call.fail("Redis refused: " + Refusal.text(error));
+    command.call.refuse("Redis refused: " + Refusal.text(error));
     if (Refusal.makesConnectionUseless(error)) {
       connector.drop(command.connection, Refusal.text(error));
     }

@@ -1,0 +1,121 @@
+package dev.idempotency.gateway.exchange;
+
+import dev.idempotency.gateway.idempotency.IdempotencyStore;
+import dev.idempotency.gateway.idempotency.OperationId;
+import dev.idempotency.gateway.idempotency.Reservation;
+import dev.idempotency.gateway.idempotency.ReserveReply;
+import dev.idempotency.gateway.idempotency.Settlement;
+import dev.idempotency.gateway.idempotency.StoreUnavailableException;
+import dev.idempotency.gateway.idempotency.StoredOperation;
+import dev.idempotency.gateway.idempotency.StoredResponse;
+import dev.idempotency.gateway.idempotency.WriteReply;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/** A store that writes down what it is told and answers when a test says so. */
+final class FakeStore implements IdempotencyStore {
+
+  private record Open(Reservation reservation, CompletableFuture<Object> reply) {}
+
+  private final List<String> commands = new ArrayList<>();
+  private final List<StoredResponse> completed = new ArrayList<>();
+  private final ArrayDeque<Open> open = new ArrayDeque<>();
+
+  /** Every command so far, such as {@code renew 1}: its name and the attempt. */
+  List<String> commands() {
+    return commands;
+  }
+
+  /** The responses that were to be stored. */
+  List<StoredResponse> completed() {
+    return completed;
+  }
+
+  int open() {
+    return open.size();
+  }
+
+  /** Answers the oldest command that waits. */
+  void reply(Object reply) {
+    open.remove().reply.complete(reply);
+  }
+
+  /** Lets the oldest reservation that waits be granted. */
+  void acquire() {
+    reply(ReserveReply.ACQUIRED);
+  }
+
+  void done() {
+    reply(WriteReply.DONE);
+  }
+
+  /** Says that a record is there whose request is the same. */
+  void existing(long attempt, StoredOperation.State state) {
+    Open oldest = open.element();
+    reply(
+        new ReserveReply.Existing(
+            new StoredOperation(attempt, oldest.reservation.fingerprint(), state)));
+  }
+
+  /** Says that another attempt holds the record. */
+  void fence(long attempt, StoredOperation.State state) {
+    Open oldest = open.element();
+    reply(
+        new WriteReply.Fenced(
+            new StoredOperation(attempt, oldest.reservation.fingerprint(), state)));
+  }
+
+  /** Fails the oldest command; whether it was executed is not known. */
+  void fail() {
+    open.remove().reply.completeExceptionally(new StoreUnavailableException("no answer"));
+  }
+
+  void failNotExecuted() {
+    open.remove().reply.completeExceptionally(StoreUnavailableException.notExecuted("not sent"));
+  }
+
+  @Override
+  public CompletionStage<ReserveReply> reserve(Reservation reservation) {
+    return told("reserve", reservation).thenApply(ReserveReply.class::cast);
+  }
+
+  @Override
+  public CompletionStage<ReserveReply> takeOver(Reservation reservation) {
+    return told("takeOver", reservation).thenApply(ReserveReply.class::cast);
+  }
+
+  @Override
+  public CompletionStage<WriteReply> renew(Reservation reservation) {
+    return told("renew", reservation).thenApply(WriteReply.class::cast);
+  }
+
+  @Override
+  public CompletionStage<WriteReply> settle(Reservation reservation, Settlement settlement) {
+    if (settlement instanceof Settlement.Completed done) {
+      completed.add(done.response());
+    }
+    return told(settlement.getClass().getSimpleName(), reservation)
+        .thenApply(WriteReply.class::cast);
+  }
+
+  @Override
+  public CompletionStage<WriteReply> release(Reservation reservation) {
+    return told("release", reservation).thenApply(WriteReply.class::cast);
+  }
+
+  @Override
+  public CompletionStage<Optional<StoredOperation>> find(OperationId id) {
+    throw new UnsupportedOperationException("exchanges never look without a claim");
+  }
+
+  private CompletableFuture<Object> told(String name, Reservation reservation) {
+    commands.add(name + " " + reservation.attempt());
+    CompletableFuture<Object> reply = new CompletableFuture<>();
+    open.add(new Open(reservation, reply));
+    return reply;
+  }
+}

@@ -1,0 +1,177 @@
+package dev.idempotency.gateway.exchange;
+
+import dev.idempotency.gateway.http.Headers;
+import dev.idempotency.gateway.http.RequestHead;
+import dev.idempotency.gateway.http.Response;
+import dev.idempotency.gateway.http.ResponseHead;
+import dev.idempotency.gateway.idempotency.Fingerprint;
+import dev.idempotency.gateway.idempotency.Outcome;
+import dev.idempotency.gateway.idempotency.OutcomePolicy;
+import dev.idempotency.gateway.idempotency.UnknownPolicy;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** Exchanges with everything around them in the hand of a test: store, upstream, client, time. */
+final class Stage {
+
+  static final Duration LEASE = Duration.ofSeconds(10);
+
+  final FakeStore store = new FakeStore();
+  final FakeUpstream upstream = new FakeUpstream();
+  final HandScheduler scheduler = new HandScheduler();
+  final HeardEvents heard = new HeardEvents();
+  final BodyBudget budget;
+  final Exchanges exchanges;
+
+  private Stage(Settings settings) {
+    budget = new BodyBudget(settings.budget);
+    exchanges =
+        new Exchanges(
+            List.of(settings.route(upstream)),
+            Response.of(200, new Headers(), new byte[0]),
+            store,
+            scheduler,
+            budget,
+            heard);
+  }
+
+  static Stage open() {
+    return new Settings().open();
+  }
+
+  static Settings with() {
+    return new Settings();
+  }
+
+  /** A request whose head is there. */
+  Call post(String key) {
+    FakeClient client = new FakeClient();
+    RequestHead head =
+        RequestHead.of("POST", "/orders", Headers.of("Host", "gw.test", "Idempotency-Key", key));
+    Exchange exchange = exchanges.open(head, -1, new Peer("10.0.0.7", "http", "1.1"), client);
+    return new Call(client, exchange);
+  }
+
+  /** A whole request; the store is being asked. */
+  Call whole(String key, String body) {
+    Call call = post(key);
+    call.exchange.body(new TextChunk(body));
+    call.exchange.bodyEnd();
+    return call;
+  }
+
+  /** A whole request whose operation was acquired; a connection is awaited. */
+  Call acquired() {
+    Call call = whole("k", "{}");
+    store.acquire();
+    return call;
+  }
+
+  /** A whole request that took over as attempt 2; a connection is awaited. */
+  Call tookOver() {
+    Call call = whole("k", "{}");
+    store.existing(1, new dev.idempotency.gateway.idempotency.StoredOperation.OutcomeUnknown(true));
+    store.acquire();
+    return call;
+  }
+
+  record Call(FakeClient client, Exchange exchange) {}
+
+  /** Lets a whole response come. */
+  static void answer(ResponseReceiver to, int status, String body, String... fields) {
+    to.head(new ResponseHead(status, Headers.of(fields)), body.length());
+    if (!body.isEmpty()) {
+      to.chunk(new TextChunk(body));
+    }
+    to.end(new Headers());
+    to.flush();
+  }
+
+  /** What a route can say. */
+  static final class Settings {
+    private long budget = 1 << 20;
+    private Duration patience = Duration.ZERO;
+    private UnknownPolicy unknown = UnknownPolicy.HOLD;
+    private boolean bypass;
+    private boolean streaming;
+    private long requestLimit = 1000;
+    private long responseLimit = 1000;
+    private Map<Integer, Outcome> outcomes = Map.of();
+
+    Settings budget(long bytes) {
+      budget = bytes;
+      return this;
+    }
+
+    Settings patience(Duration time) {
+      patience = time;
+      return this;
+    }
+
+    Settings retry() {
+      unknown = UnknownPolicy.RETRY;
+      return this;
+    }
+
+    Settings bypass() {
+      bypass = true;
+      return this;
+    }
+
+    Settings streaming() {
+      streaming = true;
+      return this;
+    }
+
+    Settings responseLimit(long bytes) {
+      responseLimit = bytes;
+      return this;
+    }
+
+    Settings requestLimit(long bytes) {
+      requestLimit = bytes;
+      return this;
+    }
+
+    Settings outcomes(Map<Integer, Outcome> byStatus) {
+      outcomes = byStatus;
+      return this;
+    }
+
+    Stage open() {
+      return new Stage(this);
+    }
+
+    private Route route(Upstream upstream) {
+      return new Route(
+          "create-order",
+          Set.of("POST"),
+          PathPattern.of("/**"),
+          upstream,
+          Route.Keying.REQUIRED,
+          "Idempotency-Key",
+          List.of(),
+          (head, body) -> fingerprint(new String(body, StandardCharsets.ISO_8859_1)),
+          Duration.ofHours(1),
+          LEASE,
+          patience,
+          unknown,
+          bypass,
+          new OutcomePolicy(outcomes),
+          requestLimit,
+          responseLimit,
+          streaming,
+          Set.of());
+    }
+
+    private static Fingerprint fingerprint(String body) {
+      byte[] hash = new byte[Fingerprint.LENGTH];
+      Arrays.fill(hash, (byte) body.hashCode());
+      return new Fingerprint(1, hash);
+    }
+  }
+}

@@ -1,0 +1,61 @@
+package dev.idempotency.gateway.idempotency;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.idempotency.gateway.store.Fixtures;
+import java.time.Duration;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class VerdictTest {
+
+  private static final StoredResponse RESPONSE = Fixtures.response("made");
+  private static final Duration LEFT = Duration.ofSeconds(3);
+
+  static Stream<Arguments> states() {
+    return Stream.of(
+        Arguments.of(
+            new StoredOperation.InFlight(LEFT),
+            new Verdict.InFlight(LEFT),
+            new Verdict.InFlight(LEFT)),
+        Arguments.of(
+            new StoredOperation.OutcomeUnknown(true), new Verdict.Hold(), new Verdict.TakeOver(7)),
+        Arguments.of(
+            new StoredOperation.OutcomeUnknown(false), new Verdict.Hold(), new Verdict.TakeOver(7)),
+        Arguments.of(
+            new StoredOperation.Completed(RESPONSE),
+            new Verdict.Replay(RESPONSE),
+            new Verdict.Replay(RESPONSE)),
+        Arguments.of(
+            new StoredOperation.NotKept(200), new Verdict.NotKept(200), new Verdict.NotKept(200)));
+  }
+
+  @ParameterizedTest
+  @MethodSource("states")
+  void stateDecidesForTheSameRequest(
+      StoredOperation.State state, Verdict holding, Verdict retrying) {
+    StoredOperation operation = new StoredOperation(7, Fixtures.fingerprint(1), state);
+    assertThat(Verdict.on(operation, Fixtures.fingerprint(1), UnknownPolicy.HOLD))
+        .isEqualTo(holding);
+    assertThat(Verdict.on(operation, Fixtures.fingerprint(1), UnknownPolicy.RETRY))
+        .isEqualTo(retrying);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void anotherRequestIsAReuseWhateverTheState(UnknownPolicy policy) {
+    states()
+        .map(arguments -> (StoredOperation.State) arguments.get()[0])
+        .forEach(
+            state ->
+                assertThat(
+                        Verdict.on(
+                            new StoredOperation(7, Fixtures.fingerprint(1), state),
+                            Fixtures.fingerprint(2),
+                            policy))
+                    .isEqualTo(new Verdict.KeyReused()));
+  }
+}

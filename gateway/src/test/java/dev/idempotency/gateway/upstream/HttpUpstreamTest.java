@@ -1,0 +1,377 @@
+package dev.idempotency.gateway.upstream;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.idempotency.gateway.exchange.ResponseReceiver;
+import dev.idempotency.gateway.exchange.Upstream;
+import dev.idempotency.gateway.exchange.UpstreamConnection;
+import dev.idempotency.gateway.http.Chunk;
+import dev.idempotency.gateway.http.Headers;
+import dev.idempotency.gateway.http.RequestHead;
+import dev.idempotency.gateway.http.ResponseHead;
+import dev.idempotency.gateway.testing.ScriptedUpstream;
+import dev.idempotency.gateway.testing.ScriptedUpstream.Gate;
+import dev.idempotency.gateway.transport.Transport;
+import io.netty.channel.EventLoop;
+import io.netty.channel.EventLoopGroup;
+import io.netty.resolver.DefaultAddressResolverGroup;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The pool: bounded, fair, and without connections that are dead or dirty. */
+@ParameterizedClass
+@MethodSource("dev.idempotency.gateway.testing.Transports#all")
+class HttpUpstreamTest {
+
+  private final Transport transport;
+  private final EventLoopGroup group;
+  private final EventLoop loop;
+  private final ScriptedUpstream server = ScriptedUpstream.ok();
+
+  HttpUpstreamTest(Transport transport) {
+    this.transport = transport;
+    this.group = transport.group(1, "pool-test");
+    this.loop = group.next();
+  }
+
+  @AfterEach
+  void stop() {
+    server.close();
+    group.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly();
+  }
+
+  private HttpUpstream pool(int connections, int waiting, Duration acquireTimeout) {
+    Duration second = Duration.ofSeconds(1);
+    UpstreamOptions options =
+        new UpstreamOptions(
+            "app",
+            "127.0.0.1",
+            server.port(),
+            second,
+            Duration.ofSeconds(10),
+            second,
+            Duration.ofSeconds(4),
+            connections,
+            waiting,
+            acquireTimeout);
+    return new HttpUpstream(options, loop, transport, DefaultAddressResolverGroup.INSTANCE);
+  }
+
+  private HttpUpstream pool(int connections, int waiting) {
+    return pool(connections, waiting, Duration.ofSeconds(10));
+  }
+
+  private <T> T onLoop(Callable<T> task) {
+    return loop.submit(task).awaitUninterruptibly().getNow();
+  }
+
+  /** One request; its future ends with the body, or with the name of a refusal or failure. */
+  private static final class Call implements Upstream.Acquirer, ResponseReceiver {
+    final CompletableFuture<String> ended = new CompletableFuture<>();
+    final CompletableFuture<UpstreamConnection> begun = new CompletableFuture<>();
+    final HttpUpstream pool;
+    private final StringBuilder body = new StringBuilder();
+
+    Call(HttpUpstream pool) {
+      this.pool = pool;
+    }
+
+    Call start() {
+      pool.acquire(this);
+      return this;
+    }
+
+    @Override
+    public void acquired(UpstreamConnection connection) {
+      RequestHead head = RequestHead.of("GET", "/", Headers.of("Host", "gw.test"));
+      if (connection.send(head, new byte[0], this)) {
+        begun.complete(connection);
+      } else {
+        pool.acquire(this);
+      }
+    }
+
+    @Override
+    public void refused(Upstream.Refusal refusal) {
+      ended.complete(refusal.name());
+    }
+
+    @Override
+    public void informational(ResponseHead head) {}
+
+    @Override
+    public void head(ResponseHead head, long length) {
+      body.append(head.status()).append(' ');
+    }
+
+    @Override
+    public void chunk(Chunk chunk) {
+      byte[] bytes = new byte[chunk.length()];
+      chunk.copyTo(bytes, 0);
+      chunk.release();
+      body.append(new String(bytes, java.nio.charset.StandardCharsets.ISO_8859_1));
+    }
+
+    @Override
+    public void end(Headers trailers) {
+      ended.complete(body.toString());
+    }
+
+    @Override
+    public void flush() {}
+
+    @Override
+    public void writable() {}
+
+    @Override
+    public void overdue() {}
+
+    @Override
+    public void failed(Failure failure) {
+      ended.complete(failure.name());
+    }
+
+    String result() {
+      return ended.orTimeout(15, TimeUnit.SECONDS).join();
+    }
+  }
+
+  private Call call(HttpUpstream pool) {
+    return onLoop(() -> new Call(pool).start());
+  }
+
+  /** Whatever the server does meanwhile waits unseen in the socket when the next call comes. */
+  private String callAfter(HttpUpstream pool, Callable<Boolean> meanwhile) throws Exception {
+    CountDownLatch blocked = new CountDownLatch(1);
+    CountDownLatch done = new CountDownLatch(1);
+    CompletableFuture<Call> next = new CompletableFuture<>();
+    loop.execute(
+        () -> {
+          blocked.countDown();
+          try {
+            done.await(10, TimeUnit.SECONDS);
+          } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+          }
+          next.complete(new Call(pool).start());
+        });
+    blocked.await();
+    assertThat(meanwhile.call()).isTrue();
+    done.countDown();
+    return next.join().result();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "close",
+        "reset",
+        "HTTP/1.1 402 Payment",
+        "HTTP/1.1 402 X\r\nContent-Length: 0\r\n\r\n"
+      })
+  void whatWaitsInTheReceiveBufferIsSeenWhenAConnectionIsTakenOut(String what) throws Exception {
+    HttpUpstream pool = pool(4, 0);
+    Gate gate = new Gate();
+    CountDownLatch done = new CountDownLatch(1);
+    server.script(
+        (request, wire) -> {
+          wire.respond(200, "one");
+          gate.pass();
+          switch (what) {
+            case "close" -> wire.close();
+            case "reset" -> wire.reset();
+            default -> wire.send(what);
+          }
+          done.countDown();
+        });
+    assertThat(call(pool).result()).isEqualTo("200 one");
+    server.script((request, wire) -> wire.respond(200, "two"));
+    String second =
+        callAfter(
+            pool,
+            () -> {
+              gate.open();
+              return done.await(10, TimeUnit.SECONDS);
+            });
+    assertThat(second).isEqualTo("200 two");
+    assertThat(server.connections()).isEqualTo(2);
+    await().until(() -> onLoop(pool::connections) == 1);
+  }
+
+  @Test
+  void connectionsAndWaitingRequestsAreBoundedAndServedInOrder() {
+    HttpUpstream pool = pool(2, 3);
+    Gate gate = new Gate();
+    server.script(
+        (request, wire) -> {
+          gate.pass();
+          wire.respond(200, "ok");
+        });
+    List<String> order = new ArrayList<>();
+    List<Call> calls = new ArrayList<>();
+    for (int i = 0; i < 5; i++) {
+      int own = i;
+      Call call = call(pool);
+      call.begun.thenRun(() -> order.add("" + own));
+      calls.add(call);
+    }
+    assertThat(call(pool).result()).isEqualTo("QUEUE_FULL");
+    await().until(() -> server.requests() == 2);
+    assertThat(onLoop(pool::connections)).isEqualTo(2);
+    assertThat(onLoop(pool::waitingRequests)).isEqualTo(3);
+    gate.open();
+    for (Call call : calls) {
+      assertThat(call.result()).isEqualTo("200 ok");
+    }
+    assertThat(onLoop(() -> List.copyOf(order).subList(2, 5))).containsExactly("2", "3", "4");
+    assertThat(server.connections()).isEqualTo(2);
+    assertThat(onLoop(pool::idleConnections)).isEqualTo(2);
+  }
+
+  @Test
+  void connectionThatDiesMakesRoomForThoseWhoWait() {
+    HttpUpstream pool = pool(1, 10);
+    AtomicInteger count = new AtomicInteger();
+    server.script(
+        (request, wire) -> {
+          if (count.incrementAndGet() % 2 == 1) {
+            wire.reset();
+          } else {
+            wire.respond(200, "ok");
+          }
+        });
+    List<Call> calls = new ArrayList<>();
+    for (int i = 0; i < 10; i++) {
+      calls.add(call(pool));
+    }
+    List<String> results = calls.stream().map(Call::result).toList();
+    assertThat(results).containsOnly("CLOSED", "200 ok");
+    assertThat(results.stream().filter("200 ok"::equals)).hasSize(5);
+  }
+
+  @Test
+  void whoWaitsTooLongIsRefusedAndTheOthersAreServed() {
+    HttpUpstream pool = pool(1, 10, Duration.ofMillis(200));
+    Gate gate = new Gate();
+    server.script(
+        (request, wire) -> {
+          gate.pass();
+          wire.respond(200, "ok");
+        });
+    Call first = call(pool);
+    assertThat(call(pool).result()).isEqualTo("QUEUE_TIMEOUT");
+    Call third = call(pool);
+    gate.open();
+    assertThat(first.result()).isEqualTo("200 ok");
+    assertThat(third.result()).isIn("200 ok", "QUEUE_TIMEOUT");
+    assertThat(onLoop(pool::waitingRequests)).isZero();
+  }
+
+  @Test
+  void refusedConnectsRefuseAllWhoWait() {
+    server.refuse();
+    HttpUpstream pool = pool(1, 50);
+    List<Call> calls = new ArrayList<>();
+    for (int i = 0; i < 50; i++) {
+      calls.add(call(pool));
+    }
+    assertThat(calls.stream().map(Call::result)).containsOnly("UNREACHABLE");
+    assertThat(onLoop(pool::connections)).isZero();
+  }
+
+  @Test
+  void closedPoolClosesWhatRestsRefusesWhatWaitsAndLetsTheRestEnd() {
+    HttpUpstream pool = pool(2, 10);
+    Gate gate = new Gate();
+    server.script((request, wire) -> wire.respond(200, "ok"));
+    Call quick = call(pool);
+    assertThat(quick.result()).isEqualTo("200 ok");
+    server.script(
+        (request, wire) -> {
+          gate.pass();
+          wire.respond(200, "ok");
+        });
+    Call one = call(pool);
+    Call two = call(pool);
+    Call waits = call(pool);
+    await().until(() -> server.requests() == 3);
+    onLoop(
+        () -> {
+          pool.close();
+          return null;
+        });
+    assertThat(waits.result()).isEqualTo("CLOSED");
+    assertThat(call(pool).result()).isEqualTo("CLOSED");
+    gate.open();
+    assertThat(one.result()).isEqualTo("200 ok");
+    assertThat(two.result()).isEqualTo("200 ok");
+    await().until(() -> server.openConnections() == 0);
+    assertThat(onLoop(pool::connections)).isZero();
+  }
+
+  @Test
+  void nobodyIsForgottenWhateverHappens() {
+    long seed = 20_260_401L;
+    Random random = new Random(seed);
+    AtomicInteger number = new AtomicInteger();
+    HttpUpstream pool = pool(5, 1_000);
+    server.script(
+        (request, wire) -> {
+          switch (new Random(seed + number.incrementAndGet()).nextInt(10)) {
+            case 0 -> wire.reset();
+            case 1 -> wire.respond(200, "ok").close();
+            case 2 -> wire.respond(200, "ok", "Connection: close").close();
+            case 3 -> wire.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 5");
+            case 4 -> wire.close();
+            default -> wire.respond(200, "ok");
+          }
+        });
+    List<Call> calls = new ArrayList<>();
+    for (int i = 0; i < 1_500; i++) {
+      Call call = call(pool);
+      if (random.nextInt(20) == 0) {
+        call.begun.thenAccept(
+            connection ->
+                loop.execute(
+                    () -> {
+                      if (!call.ended.isDone()) {
+                        connection.cancel();
+                        call.ended.complete("cancelled");
+                      }
+                    }));
+      }
+      calls.add(call);
+      if (random.nextInt(10) == 0) {
+        call.result();
+      }
+    }
+    for (Call call : calls) {
+      assertThat(call.result())
+          .as("seed %d", seed)
+          .isIn("200 ok", "CLOSED", "cancelled", "QUEUE_FULL");
+    }
+    assertThat(onLoop(pool::waitingRequests)).isZero();
+    assertThat(onLoop(() -> pool.connections() <= 5)).isTrue();
+    await().until(() -> onLoop(() -> pool.connections() == pool.idleConnections()));
+    onLoop(
+        () -> {
+          pool.close();
+          return null;
+        });
+    await().until(() -> server.openConnections() == 0);
+  }
+}
