@@ -21,7 +21,6 @@ final class NameResolvers extends AddressResolverGroup<InetSocketAddress> {
   }
 
   @Override
-  @SuppressWarnings("resource") // its one resolver is closed by this group
   protected AddressResolver<InetSocketAddress> newResolver(EventExecutor loop) {
     return new DnsAddressResolverGroup(
             new DnsNameResolverBuilder().datagramChannelType(transport.datagramChannel()))

@@ -8,6 +8,7 @@ import dev.idempotency.gateway.testing.RawClient;
 import dev.idempotency.gateway.testing.RawResponse;
 import dev.idempotency.gateway.testing.ScriptedUpstream;
 import dev.idempotency.gateway.testing.ScriptedUpstream.Gate;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -49,8 +50,8 @@ class ClientLimitsTest {
   /** One byte at a time, longer in all than the limit; the end may meet a closed connection. */
   private static void drip(RawClient client, String text) {
     try {
-      for (char c : text.toCharArray()) {
-        client.send(String.valueOf(c));
+      for (int i = 0; i < text.length(); i++) {
+        client.send(text.substring(i, i + 1));
         TimeUnit.MILLISECONDS.sleep(40);
       }
     } catch (java.io.UncheckedIOException e) {
@@ -66,8 +67,7 @@ class ClientLimitsTest {
     try (ScriptedUpstream upstream = ScriptedUpstream.ok();
         TestGateway gateway = EdgeYaml.of(upstream.url()).limits("body-timeout: 300ms").start();
         RawClient client = RawClient.connect(gateway.port())) {
-      String whole =
-          new String(post(target, "k1", "{\"a\":1}"), java.nio.charset.StandardCharsets.UTF_8);
+      String whole = new String(post(target, "k1", "{\"a\":1}"), StandardCharsets.UTF_8);
       client.send(whole.substring(0, whole.length() - 3));
       RawResponse response = client.read();
       assertThat(response.status()).isEqualTo(408);
@@ -177,7 +177,10 @@ class ClientLimitsTest {
       clients.remove(0).close();
       await()
           .ignoreExceptions()
-          .until(() -> RawClient.once(gateway.port(), GET.getBytes()).status() == 200);
+          .until(
+              () ->
+                  RawClient.once(gateway.port(), GET.getBytes(StandardCharsets.US_ASCII)).status()
+                      == 200);
       clients.forEach(RawClient::close);
     }
   }

@@ -25,6 +25,7 @@ import org.junit.jupiter.api.Test;
 /**
  * Requests and responses that were damaged at random end in time, and never in another's answer.
  */
+@SuppressWarnings("StringConcatToTextBlock") // whose lines would not end with CR LF
 class EdgeFuzzTest {
 
   private static final long SEED = 20_260_402L;

@@ -15,6 +15,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Requests that could be read in two ways reach nobody. */
+@SuppressWarnings("StringConcatToTextBlock") // whose lines would not end with CR LF
 class RequestsThatAreRefusedTest {
 
   private static final String HIDDEN = "GET /hidden HTTP/1.1\r\nHost: gw.test\r\n\r\n";

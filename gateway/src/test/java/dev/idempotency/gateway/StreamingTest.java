@@ -3,6 +3,7 @@ package dev.idempotency.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.idempotency.gateway.testing.RawClient;
 import dev.idempotency.gateway.testing.ScriptedUpstream;
 import dev.idempotency.gateway.testing.ScriptedUpstream.Gate;
 import java.io.BufferedInputStream;
@@ -30,13 +31,13 @@ class StreamingTest {
   private static final int PIECE = 1 << 20;
 
   /** The resident memory of such a process, with the JVM's own, stays far under the body's size. */
-  private static final long MOST_RESIDENT_KIB = 280L << 10;
+  private static final long MOST_RESIDENT_KIB = 280L * 1024;
 
   /** Bytes that differ from piece to piece, so that a lost or a swapped one is seen. */
   private static byte[] piece(long number) {
     byte[] piece = new byte[PIECE];
     for (int i = 0; i < PIECE; i += 8) {
-      piece[i] = (byte) (number * 31 + i * 7);
+      piece[i] = (byte) (number * 31 + i * 7L);
       piece[i + 1] = (byte) (i >> 8);
     }
     return piece;
@@ -192,7 +193,7 @@ class StreamingTest {
   }
 
   @Test
-  void downloadOfAClientThatGoesIsGivenUp() throws Exception {
+  void downloadOfAClientThatGoesIsGivenUp() {
     AtomicLong sent = new AtomicLong();
     CompletableFuture<Boolean> cut = new CompletableFuture<>();
     try (ScriptedUpstream upstream =
@@ -208,11 +209,10 @@ class StreamingTest {
                   }
                 });
         TestGateway gateway = EdgeYaml.of(upstream.url()).start();
-        Socket client = new Socket(InetAddress.getLoopbackAddress(), gateway.port())) {
-      write(client.getOutputStream(), "GET /a HTTP/1.1\r\nHost: gw.test\r\n\r\n");
+        RawClient client = RawClient.connect(gateway.port())) {
+      client.send("GET /a HTTP/1.1\r\nHost: gw.test\r\n\r\n");
       waitUntilBlocked(sent);
-      client.setSoLinger(true, 0);
-      client.close();
+      client.reset();
       assertThat(cut.join()).isTrue();
     }
   }

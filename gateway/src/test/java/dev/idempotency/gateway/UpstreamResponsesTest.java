@@ -18,6 +18,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the upstream's responses may look like, and what becomes of those that are none. */
+@SuppressWarnings("StringConcatToTextBlock") // whose lines would not end with CR LF
 @ParameterizedClass
 @MethodSource("dev.idempotency.gateway.testing.Transports#all")
 class UpstreamResponsesTest {

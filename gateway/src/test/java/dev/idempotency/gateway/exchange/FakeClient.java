@@ -112,17 +112,6 @@ final class FakeClient implements ClientStream {
   }
 
   @Override
-  public boolean takeBack() {
-    return heads.isEmpty();
-  }
-
-  @Override
-  public boolean takeBack() {
-    // As if the head had been sent at once.
-    return false;
-  }
-
-  @Override
   public void abort() {
     aborted = true;
   }

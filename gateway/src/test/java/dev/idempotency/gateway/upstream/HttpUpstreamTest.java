@@ -25,6 +25,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
@@ -82,7 +83,7 @@ class HttpUpstreamTest {
   /** One request; its future ends with the body, or with the name of a refusal or failure. */
   private static final class Call implements Upstream.Acquirer, ResponseReceiver {
     final CompletableFuture<String> ended = new CompletableFuture<>();
-    final CompletableFuture<UpstreamConnection> begun = new CompletableFuture<>();
+    Consumer<UpstreamConnection> begun = connection -> {};
     final HttpUpstream pool;
     private final StringBuilder body = new StringBuilder();
 
@@ -99,7 +100,7 @@ class HttpUpstreamTest {
     public void acquired(UpstreamConnection connection) {
       RequestHead head = RequestHead.of("GET", "/", Headers.of("Host", "gw.test"));
       if (connection.send(head, new byte[0], this)) {
-        begun.complete(connection);
+        begun.accept(connection);
       } else {
         pool.acquire(this);
       }
@@ -151,7 +152,16 @@ class HttpUpstreamTest {
   }
 
   private Call call(HttpUpstream pool) {
-    return onLoop(() -> new Call(pool).start());
+    return call(pool, connection -> {});
+  }
+
+  private Call call(HttpUpstream pool, Consumer<UpstreamConnection> begun) {
+    return onLoop(
+        () -> {
+          Call call = new Call(pool);
+          call.begun = begun;
+          return call.start();
+        });
   }
 
   /** Whatever the server does meanwhile waits unseen in the socket when the next call comes. */
@@ -225,9 +235,7 @@ class HttpUpstreamTest {
     List<Call> calls = new ArrayList<>();
     for (int i = 0; i < 5; i++) {
       int own = i;
-      Call call = call(pool);
-      call.begun.thenRun(() -> order.add("" + own));
-      calls.add(call);
+      calls.add(call(pool, connection -> order.add("" + own)));
     }
     assertThat(call(pool).result()).isEqualTo("QUEUE_FULL");
     await().until(() -> server.requests() == 2);
@@ -323,6 +331,21 @@ class HttpUpstreamTest {
     assertThat(onLoop(pool::connections)).isZero();
   }
 
+  /** Gives up as soon as it was sent. */
+  private Call cancelledCall(HttpUpstream pool) {
+    Call call = new Call(pool);
+    call.begun =
+        connection ->
+            loop.execute(
+                () -> {
+                  if (!call.ended.isDone()) {
+                    connection.cancel();
+                    call.ended.complete("cancelled");
+                  }
+                });
+    return call.start();
+  }
+
   @Test
   void nobodyIsForgottenWhateverHappens() {
     long seed = 20_260_401L;
@@ -342,18 +365,8 @@ class HttpUpstreamTest {
         });
     List<Call> calls = new ArrayList<>();
     for (int i = 0; i < 1_500; i++) {
-      Call call = call(pool);
-      if (random.nextInt(20) == 0) {
-        call.begun.thenAccept(
-            connection ->
-                loop.execute(
-                    () -> {
-                      if (!call.ended.isDone()) {
-                        connection.cancel();
-                        call.ended.complete("cancelled");
-                      }
-                    }));
-      }
+      boolean cancelled = random.nextInt(20) == 0;
+      Call call = cancelled ? onLoop(() -> cancelledCall(pool)) : call(pool);
       calls.add(call);
       if (random.nextInt(10) == 0) {
         call.result();
