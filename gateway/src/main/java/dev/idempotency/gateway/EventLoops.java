@@ -18,8 +18,6 @@ import dev.idempotency.gateway.upstream.UpstreamOptions;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.resolver.AddressResolverGroup;
-import io.netty.resolver.dns.DnsAddressResolverGroup;
-import io.netty.resolver.dns.DnsNameResolverBuilder;
 import io.netty.util.concurrent.EventExecutor;
 import java.io.IOException;
 import java.io.InputStream;
@@ -54,9 +52,7 @@ final class EventLoops {
       Stores stores,
       BodyBudget budget,
       ExchangeListener listener) {
-    AddressResolverGroup<InetSocketAddress> resolver =
-        new DnsAddressResolverGroup(
-            new DnsNameResolverBuilder().datagramChannelType(transport.datagramChannel()));
+    AddressResolverGroup<InetSocketAddress> resolver = new NameResolvers(transport);
     List<Fingerprinter> fingerprinters = fingerprinters(configuration);
     Response page = page();
     for (EventExecutor executor : group) {

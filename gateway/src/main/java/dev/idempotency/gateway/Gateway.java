@@ -28,6 +28,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToIntFunction;
+import org.slf4j.LoggerFactory;
 
 /** A running gateway: wires the parts, starts them, drains and stops them. */
 final class Gateway implements AutoCloseable {
@@ -62,7 +63,8 @@ final class Gateway implements AutoCloseable {
         new HttpServer(
             transport, group, options(configuration.limits()), loops::exchanges, heard::bug);
     this.admin = new AdminServer(transport, group, metrics, this::readiness);
-    this.watch = new StoreWatch(stores, group.next());
+    this.watch =
+        new StoreWatch(stores, group.next(), () -> onLoops(Exchanges::retryDeferredWrites));
     describe(metrics, budget);
     try {
       this.adminListener = bind("admin", configuration.admin(), admin::bind);
@@ -72,6 +74,19 @@ final class Gateway implements AutoCloseable {
       throw e;
     }
     watch.start();
+    warnOfSharedScopes();
+  }
+
+  private void warnOfSharedScopes() {
+    for (Configuration.Route route : configuration.routes()) {
+      if (route.idempotency() != Configuration.Keying.OFF && route.scope().isEmpty()) {
+        LoggerFactory.getLogger(Gateway.class)
+            .info(
+                "route {}: keys belong to the Authorization header; callers without one share their"
+                    + " keys (set scope to demand an identity)",
+                route.name());
+      }
+    }
   }
 
   private static ExchangeListener listeners(Configuration configuration, GatewayMetrics metrics) {

@@ -17,17 +17,25 @@ public final class Main {
 
   private static final String LEAK_DETECTION = "io.netty.leakDetection.level";
 
+  private static final String NO_CONVERTERS = "picocli.converters.excludes";
+
   private Main() {}
 
   /** Starts what the arguments ask for; the process ends at SIGTERM or SIGINT. */
   public static void main(String[] arguments) {
     // Sampling leaks costs a stack trace for every hundredth buffer; tests look at every buffer.
-    if (System.getProperty(LEAK_DETECTION) == null) {
-      System.setProperty(LEAK_DETECTION, "disabled");
-    }
+    preset(LEAK_DETECTION, "disabled");
+    // Converters of dates and databases, loaded in advance, which no option needs.
+    preset(NO_CONVERTERS, "java.*");
     int code = run(List.of(arguments));
     if (code != 0) {
       System.exit(code);
+    }
+  }
+
+  private static void preset(String property, String value) {
+    if (System.getProperty(property) == null) {
+      System.setProperty(property, value);
     }
   }
 

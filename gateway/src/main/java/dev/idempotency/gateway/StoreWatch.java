@@ -7,24 +7,26 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Tells the log when the store goes and when it is back. */
+/** Tells the log when the store goes, and the log and the deferred writes when it is back. */
 final class StoreWatch {
 
-  private static final long BEAT_MILLIS = 250;
+  private static final long BEAT_MILLIS = 100;
 
   /** A store that is just being connected is not away yet. */
-  private static final int FIRST_BEATS = 4;
+  private static final int FIRST_BEATS = 10;
 
   private final Stores stores;
   private final EventLoop loop;
+  private final Runnable back;
   private @Nullable ScheduledFuture<?> beats;
   private int beat;
   private boolean told;
   private boolean up;
 
-  StoreWatch(Stores stores, EventLoop loop) {
+  StoreWatch(Stores stores, EventLoop loop, Runnable back) {
     this.stores = stores;
     this.loop = loop;
+    this.back = back;
   }
 
   void start() {
@@ -41,6 +43,7 @@ final class StoreWatch {
     up = reachable;
     Logger log = LoggerFactory.getLogger(StoreWatch.class);
     if (reachable) {
+      back.run();
       log.info("store {} is reachable: keyed requests are served", stores.describe());
     } else {
       log.warn(

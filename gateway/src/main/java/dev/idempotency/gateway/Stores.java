@@ -18,7 +18,7 @@ final class Stores {
   private final @Nullable RedisStoreOptions redis;
   private final List<StoreHealth> health = new ArrayList<>();
   private final List<RedisIdempotencyStore> connections = new ArrayList<>();
-  private final MemoryIdempotencyStore memory;
+  private final @Nullable MemoryIdempotencyStore memory;
 
   /** Connects to nothing yet. */
   Stores(Configuration.Store settings) throws StartupException {
@@ -27,7 +27,7 @@ final class Stores {
     this.memory =
         settings instanceof Configuration.Store.Memory bounds
             ? MemoryIdempotencyStore.create(bounds.maxBytes())
-            : MemoryIdempotencyStore.create();
+            : null;
   }
 
   private static RedisStoreOptions options(Configuration.Store.Redis redis)
@@ -42,14 +42,17 @@ final class Stores {
 
   /** The store for that loop. */
   IdempotencyStore open(EventLoop loop) {
+    if (memory != null) {
+      health.add(memory);
+      return memory;
+    }
     if (redis != null) {
       RedisIdempotencyStore store = RedisIdempotencyStore.connect(redis, loop);
       connections.add(store);
       health.add(store);
       return store;
     }
-    health.add(memory);
-    return memory;
+    throw new IllegalStateException("a store of a kind that nobody opens: " + settings);
   }
 
   /** Whether every loop reaches its store. */

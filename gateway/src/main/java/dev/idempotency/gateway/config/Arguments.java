@@ -1,28 +1,21 @@
 package dev.idempotency.gateway.config;
 
-import java.util.Arrays;
-import java.util.EnumMap;
+import dev.idempotency.gateway.config.Format.Parsed;
+import dev.idempotency.gateway.config.Option.Given;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
-import java.util.Set;
-import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 /**
- * The options that were given, by flag or by variable.
+ * The options that were given to a command, by flag or by variable.
  *
- * <p>Read by hand: a dozen flags do not pay for a library that takes longer to load than all the
- * rest of the start-up's parsing.
+ * @param result what was read; options without a flag have the value of their variable
  */
-final class Arguments {
-
-  /**
-   * What was given for an option.
-   *
-   * @param source what messages call it: the flag or the variable
-   * @param flag whether it was the flag
-   */
-  record Given(String source, String value, boolean flag) {}
+record Arguments(ParseResult result) {
 
   /** Something on the command line or in the environment that cannot be followed. */
   static final class UsageException extends Exception {
@@ -38,105 +31,77 @@ final class Arguments {
     }
   }
 
-  private final Map<Option, Given> given = new EnumMap<>(Option.class);
-
-  private Arguments() {}
-
-  static Arguments parse(
-      List<String> arguments, Set<Option> allowed, Map<String, String> environment)
-      throws UsageException {
-    Arguments parsed = new Arguments();
-    for (int i = 0; i < arguments.size(); i++) {
-      i += parsed.readFlag(arguments, i, allowed);
+  static Arguments parse(CommandLine line, List<String> words) throws UsageException {
+    try {
+      return new Arguments(line.parseArgs(words.toArray(new String[0])));
+    } catch (UnmatchedArgumentException e) {
+      throw new UsageException(e.getUnmatched().isEmpty() ? message(e) : unknown(e));
+    } catch (ParameterException e) {
+      throw new UsageException(message(e));
     }
-    for (Option option : allowed) {
-      parsed.readVariable(option, environment);
-    }
-    return parsed;
   }
 
-  /** Reads one flag; says how many more words it took. */
-  private int readFlag(List<String> arguments, int at, Set<Option> allowed) throws UsageException {
-    String word = arguments.get(at);
-    int equals = word.indexOf('=');
-    String name = equals < 0 ? word : word.substring(0, equals);
-    Option option = find(name, allowed);
-    boolean next = option.takesValue() && equals < 0;
-    if (next && (at + 1 == arguments.size() || arguments.get(at + 1).startsWith("--"))) {
-      throw new UsageException(name + ": missing (expected: " + option.valueName() + ")");
-    }
-    String value = equals >= 0 ? word.substring(equals + 1) : next ? arguments.get(at + 1) : "true";
-    if (given.put(option, new Given(name, checked(option, name, value), true)) != null) {
-      throw new UsageException(name + ": given twice (expected: once)");
-    }
-    return next ? 1 : 0;
+  private static String message(ParameterException e) {
+    return Messages.line(String.valueOf(e.getMessage()));
   }
 
-  private static Option find(String name, Set<Option> allowed) throws UsageException {
-    Optional<Option> option =
-        allowed.stream().filter(candidate -> candidate.flag().equals(name)).findFirst();
-    if (option.isPresent()) {
-      return option.get();
+  // Not the message of the exception, which has the values of unknown options.
+  private static String unknown(UnmatchedArgumentException e) {
+    String word = e.getUnmatched().get(0);
+    String name = word.startsWith("-") && word.contains("=") ? word.split("=", 2)[0] : word;
+    CommandSpec command = e.getCommandLine().getCommandSpec();
+    if (command.parent() != null && command.parent().optionsMap().containsKey(name)) {
+      return name + ": not for the " + command.name();
     }
-    if (Arrays.stream(Option.values()).anyMatch(other -> other.flag().equals(name))) {
-      boolean demo = allowed.contains(Option.UPSTREAM_ONLY);
-      throw new UsageException(name + (demo ? ": not for the demo" : ": for the demo only"));
+    for (CommandLine other : command.subcommands().values()) {
+      if (other.getCommandSpec().optionsMap().containsKey(name)) {
+        return name + ": for the " + other.getCommandName() + " only";
+      }
     }
-    List<String> words =
-        Stream.concat(allowed.stream().map(Option::flag), Stream.of("demo")).toList();
     String hint =
-        Nearest.to(name, words)
-            .map(near -> "did you mean " + near + "?")
-            .orElse("--help lists what there is");
-    throw new UsageException(Messages.show(name) + ": unknown (" + hint + ")");
+        e.getSuggestions().isEmpty()
+            ? "--help lists what there is"
+            : "did you mean " + Formats.alternatives(e.getSuggestions()) + "?";
+    return Messages.show(name) + ": unknown (" + hint + ")";
   }
 
-  private void readVariable(Option option, Map<String, String> environment) throws UsageException {
-    Optional<String> variable = option.variable();
-    String value = variable.map(environment::get).orElse("");
-    // An empty variable is one that a template did not fill in.
-    if (variable.isPresent() && !value.isEmpty() && !given.containsKey(option)) {
-      String name = variable.get();
-      given.put(option, new Given(name, checked(option, name, value), false));
-    }
+  private <T> @Nullable Given<T> given(Option<T> option) {
+    return result.commandSpec().findOption(option.flag()).getValue();
   }
 
-  private static String checked(Option option, String name, String value) throws UsageException {
-    if (value.isEmpty() || (!option.takesValue() && !value.matches("true|false"))) {
-      throw new UsageException(
-          name
-              + ": "
-              + (value.isEmpty() ? "empty" : Messages.show(value))
-              + " (expected: "
-              + option.valueName()
-              + ")");
-    }
-    return value;
+  boolean has(Option<?> option) {
+    return given(option) != null;
   }
 
-  Optional<Given> find(Option option) {
-    return Optional.ofNullable(given.get(option));
+  /** Whether the flag was given. */
+  boolean hasFlag(Option<?> option) {
+    return result.hasMatchedOption(option.flag());
   }
 
-  boolean isOn(Option option) {
-    return find(option).filter(value -> value.value().equals("true")).isPresent();
+  /** What messages call the option: the flag or the variable that gave it. */
+  String source(Option<?> option) {
+    return hasFlag(option) ? option.flag() : Option.variable(option.flag());
   }
 
-  /** The value in the given format, or the default where there is none. */
-  <T> T get(Option option, Format<T> format, T byDefault) throws UsageException {
-    Given value = given.get(option);
-    if (value == null) {
+  boolean isOn(Option<Boolean> option) throws UsageException {
+    return get(option, false);
+  }
+
+  /** The value, or the default where there is none. */
+  <T> T get(Option<T> option, T byDefault) throws UsageException {
+    Given<T> given = given(option);
+    if (given == null) {
       return byDefault;
     }
-    if (format.parser().apply(value.value()) instanceof Format.Parsed.Good<T> good) {
+    if (given.parsed() instanceof Parsed.Good<T> good) {
       return good.value();
     }
     throw new UsageException(
-        value.source()
+        source(option)
             + ": "
-            + Messages.show(value.value())
+            + (given.text().isEmpty() ? "empty" : Messages.show(given.text()))
             + " (expected: "
-            + format.expected()
+            + option.format().expected()
             + ")");
   }
 }

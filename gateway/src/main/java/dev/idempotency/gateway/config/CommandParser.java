@@ -1,34 +1,13 @@
 package dev.idempotency.gateway.config;
 
-import dev.idempotency.gateway.config.Arguments.Given;
 import dev.idempotency.gateway.config.Arguments.UsageException;
-import java.util.Collections;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.Set;
-import java.util.stream.Collectors;
+import picocli.CommandLine;
+import picocli.CommandLine.ParseResult;
 
 /** Turns words and variables into a command. A flag beats a variable, and both beat the file. */
 final class CommandParser {
-
-  private static final Set<Option> DEMO_ONLY =
-      EnumSet.of(Option.UPSTREAM_LISTEN, Option.UPSTREAM_ONLY);
-  private static final Set<Option> RUN =
-      Collections.unmodifiableSet(EnumSet.complementOf(EnumSet.copyOf(DEMO_ONLY)));
-  private static final Set<Option> DEMO =
-      Collections.unmodifiableSet(
-          EnumSet.of(
-              Option.LISTEN,
-              Option.ADMIN,
-              Option.STORE,
-              Option.UPSTREAM_LISTEN,
-              Option.UPSTREAM_ONLY,
-              Option.HELP,
-              Option.VERSION));
-  private static final HostAndPort DEMO_LISTEN = new HostAndPort("127.0.0.1", 8080);
-  private static final HostAndPort DEMO_UPSTREAM = new HostAndPort("127.0.0.1", 3000);
 
   private static final String NOTHING_TO_DO =
       """
@@ -48,62 +27,77 @@ final class CommandParser {
   }
 
   Command parse(List<String> words) {
-    boolean demo = !words.isEmpty() && words.get(0).equals("demo");
-    Set<Option> allowed = demo ? DEMO : RUN;
     try {
-      Arguments arguments =
-          Arguments.parse(demo ? words.subList(1, words.size()) : words, allowed, environment);
-      if (arguments.isOn(Option.HELP)) {
-        return new Command.Exit(0, help(demo, allowed));
-      }
-      if (arguments.isOn(Option.VERSION)) {
-        return new Command.Exit(0, "idempotency-gateway " + version + "\n");
-      }
-      return demo ? demo(arguments) : run(arguments);
+      return command(Arguments.parse(CommandLines.create(environment, version), words));
     } catch (UsageException e) {
       return new Command.Exit(2, "gateway: " + e.reason().stripTrailing() + "\n");
     }
   }
 
+  private Command command(Arguments arguments) throws UsageException {
+    for (ParseResult result = arguments.result(); result != null; result = result.subcommand()) {
+      CommandLine line = result.commandSpec().commandLine();
+      if (result.isUsageHelpRequested()) {
+        return new Command.Exit(0, line.getUsageMessage(CommandLine.Help.Ansi.OFF));
+      }
+      if (result.isVersionHelpRequested()) {
+        return new Command.Exit(0, result.commandSpec().version()[0] + "\n");
+      }
+    }
+    ParseResult all = arguments.result();
+    if (!all.hasSubcommand()) {
+      return run(arguments);
+    }
+    if (!all.matchedOptions().isEmpty()) {
+      throw new UsageException(
+          all.matchedOptions().get(0).longestName()
+              + ": before demo (expected: gateway demo [OPTIONS])");
+    }
+    return demo(new Arguments(all.subcommand()));
+  }
+
   private static Command demo(Arguments arguments) throws UsageException {
     return new Command.Demo(
-        arguments.get(Option.LISTEN, Formats.LISTEN, DEMO_LISTEN),
-        arguments.get(Option.ADMIN, Formats.LISTEN, Defaults.ADMIN),
-        arguments.get(Option.STORE, Formats.STORE, Defaults.memory()),
-        arguments.get(Option.UPSTREAM_LISTEN, Formats.LISTEN, DEMO_UPSTREAM),
+        arguments.get(Option.LISTEN, CommandLines.DEMO_LISTEN),
+        arguments.get(Option.ADMIN, Defaults.ADMIN),
+        arguments.get(Option.STORE, Defaults.memory()),
+        arguments.get(Option.UPSTREAM_LISTEN, CommandLines.DEMO_UPSTREAM),
         arguments.isOn(Option.UPSTREAM_ONLY));
   }
 
   private Command run(Arguments arguments) throws UsageException {
-    Optional<Given> file = arguments.find(Option.CONFIG);
-    Optional<Given> upstream = arguments.find(Option.UPSTREAM);
-    if (file.isEmpty() && upstream.isEmpty()) {
+    boolean file = arguments.has(Option.CONFIG);
+    boolean upstream = arguments.has(Option.UPSTREAM);
+    if (!file && !upstream) {
       throw new UsageException(NOTHING_TO_DO);
     }
-    if (file.isPresent() && upstream.isPresent() && file.get().flag() == upstream.get().flag()) {
+    boolean fileFlag = arguments.hasFlag(Option.CONFIG);
+    if (file && upstream && fileFlag == arguments.hasFlag(Option.UPSTREAM)) {
       throw new UsageException(
-          file.get().source() + " and " + upstream.get().source() + ": both given (expected: one)");
+          arguments.source(Option.CONFIG)
+              + " and "
+              + arguments.source(Option.UPSTREAM)
+              + ": both given (expected: one)");
     }
     // Where one is a flag and the other a variable, the flag was meant.
-    boolean useFile = file.isPresent() && (upstream.isEmpty() || file.get().flag());
-    return useFile ? fromFile(file.get(), arguments) : fromFlags(arguments);
+    return file && (!upstream || fileFlag) ? fromFile(arguments) : fromFlags(arguments);
   }
 
   private static Command fromFlags(Arguments arguments) throws UsageException {
-    HostAndPort upstream =
-        arguments.get(Option.UPSTREAM, Formats.UPSTREAM_URL, Defaults.UPSTREAM.address());
+    HostAndPort upstream = arguments.get(Option.UPSTREAM, Defaults.UPSTREAM.address());
     return finish(Defaults.of(upstream, arguments.isOn(Option.REQUIRE_KEY)), arguments);
   }
 
-  private Command fromFile(Given file, Arguments arguments) throws UsageException {
+  private Command fromFile(Arguments arguments) throws UsageException {
     if (arguments.isOn(Option.REQUIRE_KEY)) {
       throw new UsageException(
-          arguments.find(Option.REQUIRE_KEY).map(Given::source).orElse("")
+          arguments.source(Option.REQUIRE_KEY)
               + ": not possible with a file (expected: idempotency: required in its routes)");
     }
     // Flags are checked even where the file is wrong, and their errors come first.
     finish(Defaults.of(Defaults.UPSTREAM.address(), false), arguments);
-    ConfigurationFile.Result result = ConfigurationFile.read(file.value(), environment);
+    ConfigurationFile.Result result =
+        ConfigurationFile.read(arguments.get(Option.CONFIG, ""), environment);
     if (result instanceof ConfigurationFile.Result.Valid valid) {
       return finish(valid.configuration(), arguments);
     }
@@ -113,30 +107,11 @@ final class CommandParser {
   private static Command finish(Configuration base, Arguments arguments) throws UsageException {
     Configuration configuration =
         base.with(
-            arguments.get(Option.LISTEN, Formats.LISTEN, base.listen()),
-            arguments.get(Option.ADMIN, Formats.LISTEN, base.admin()),
-            arguments.get(Option.STORE, Formats.STORE, base.store()));
+            arguments.get(Option.LISTEN, base.listen()),
+            arguments.get(Option.ADMIN, base.admin()),
+            arguments.get(Option.STORE, base.store()));
     return arguments.isOn(Option.CHECK)
         ? new Command.Check(configuration, EffectiveYaml.print(configuration))
         : new Command.Run(configuration);
-  }
-
-  private static String help(boolean demo, Set<Option> allowed) {
-    String options = allowed.stream().map(Option::usage).collect(Collectors.joining("\n"));
-    String ways =
-        demo
-            ? "Usage: gateway demo [options]\n"
-            : """
-              Makes any HTTP API safe to retry.
-
-              Usage: gateway --upstream URL [options]
-                     gateway --config FILE [options]
-                     gateway demo [--help]
-              """;
-    return ways
-        + "\nOptions:\n"
-        + options
-        + "\n\nEach option can be a variable instead: GATEWAY_UPSTREAM for --upstream, and so on.\n"
-        + "A flag beats a variable, and both beat the file.\n";
   }
 }

@@ -12,9 +12,14 @@ final class Messages {
 
   /** The text, short, in one line and without the password of a URL. */
   static String show(String text) {
-    String masked = text.startsWith("/") ? text : Secret.maskUrl(text);
-    String line = CONTROL.matcher(masked).replaceAll("?");
+    String line = line(text);
     String shown = line.length() <= MOST ? line : line.substring(0, MOST) + "…";
     return shown.isBlank() ? '"' + shown + '"' : shown;
+  }
+
+  /** The text in one line and without the password of a URL. */
+  static String line(String text) {
+    String masked = text.startsWith("/") ? text : Secret.maskUrl(text);
+    return CONTROL.matcher(masked).replaceAll("?");
   }
 }

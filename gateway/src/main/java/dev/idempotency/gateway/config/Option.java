@@ -1,54 +1,87 @@
 package dev.idempotency.gateway.config;
 
-import java.util.Optional;
-import org.jspecify.annotations.Nullable;
+import dev.idempotency.gateway.config.Format.Parsed;
+import java.util.Locale;
+import picocli.CommandLine.Model.OptionSpec;
 
-/** What can be said on the command line, and under which name in the environment. */
-enum Option {
-  UPSTREAM("--upstream", "URL", "forward every path to this upstream; no file is needed"),
-  CONFIG("--config", "FILE", "read upstreams, routes and everything else from a file"),
-  LISTEN("--listen", "HOST:PORT", "where clients connect (0.0.0.0:8080)"),
-  ADMIN("--admin", "HOST:PORT", "where metrics, health and operations are (127.0.0.1:9090)"),
-  STORE("--store", "STORE", "memory, or a URL such as redis://127.0.0.1:6379 (memory)"),
-  REQUIRE_KEY("--require-key", null, "with --upstream: refuse POST and PATCH without a key"),
-  CHECK("--check", null, "validate, print every effective value, and exit"),
-  UPSTREAM_LISTEN(
-      "--upstream-listen", "HOST:PORT", "where the demo's upstream is (127.0.0.1:3000)"),
-  UPSTREAM_ONLY("--upstream-only", null, "start the demo's upstream without a gateway"),
-  HELP("--help", null, "print this and exit"),
-  VERSION("--version", null, "print the version and exit");
+/**
+ * An option of the command line, which a variable of the environment can give as well.
+ *
+ * @param flag its name with both dashes
+ * @param label how the help names its value
+ * @param format how its value is written
+ * @param description what the help says
+ */
+record Option<T>(String flag, String label, Format<T> format, String description) {
 
-  private final String flag;
-  private final @Nullable String value;
-  private final String description;
+  static final Option<HostAndPort> UPSTREAM =
+      new Option<>(
+          "--upstream",
+          "URL",
+          Formats.UPSTREAM_URL,
+          "forward every path to this upstream; no file is needed");
+  static final Option<String> CONFIG =
+      new Option<>(
+          "--config",
+          "FILE",
+          Formats.FILE_PATH,
+          "read upstreams, routes and everything else from a file");
+  static final Option<HostAndPort> LISTEN = address("--listen", "where clients connect");
+  static final Option<HostAndPort> ADMIN =
+      address("--admin", "where metrics, health and operations are");
+  static final Option<Configuration.Store> STORE =
+      new Option<>(
+          "--store", "STORE", Formats.STORE, "memory, or a URL such as redis://127.0.0.1:6379");
+  static final Option<Boolean> REQUIRE_KEY =
+      truth("--require-key", "with --upstream: refuse POST and PATCH without a key");
+  static final Option<Boolean> CHECK =
+      truth("--check", "validate, print every effective value, and exit");
+  static final Option<HostAndPort> UPSTREAM_LISTEN =
+      address("--upstream-listen", "where the demo's upstream is");
+  static final Option<Boolean> UPSTREAM_ONLY =
+      truth("--upstream-only", "start the demo's upstream without a gateway");
 
-  Option(String flag, @Nullable String value, String description) {
-    this.flag = flag;
-    this.value = value;
-    this.description = description;
+  /**
+   * What was given for an option. A wrong value is not refused before all are read: a flag may
+   * stand in for a wrong variable, and the demo needs no variable of the gateway's.
+   */
+  record Given<T>(String text, Parsed<T> parsed) {
+
+    /** The parser makes texts for its trace of all values, which may be secrets. */
+    @Override
+    public String toString() {
+      return Secret.MASK;
+    }
   }
 
-  String flag() {
-    return flag;
+  private static Option<HostAndPort> address(String flag, String description) {
+    return new Option<>(flag, "HOST:PORT", Formats.LISTEN, description);
   }
 
-  boolean takesValue() {
-    return value != null;
+  private static Option<Boolean> truth(String flag, String description) {
+    return new Option<>(flag, "true|false", Formats.TRUTH, description);
   }
 
-  /** The value as the help names it. */
-  String valueName() {
-    return value == null ? "true or false" : value;
+  /** The same where the help tells a default. */
+  Option<T> withDefault(Object value) {
+    return new Option<>(flag, label, format, description + " (default: " + value + ")");
   }
 
-  /** The variable that says the same; help and version have none. */
-  Optional<String> variable() {
-    return this == HELP || this == VERSION ? Optional.empty() : Optional.of("GATEWAY_" + name());
+  /** The variable that says the same. */
+  static String variable(String flag) {
+    return "GATEWAY_" + flag.substring("--".length()).replace('-', '_').toUpperCase(Locale.ROOT);
   }
 
-  /** The line of the help. */
-  String usage() {
-    String left = flag + (value == null ? "" : ' ' + value);
-    return "  " + left + " ".repeat(Math.max(1, 30 - left.length())) + description;
+  OptionSpec spec() {
+    OptionSpec.Builder spec =
+        OptionSpec.builder(flag)
+            .type(Given.class)
+            .converters(text -> new Given<>(text, format.parser().apply(text)))
+            .paramLabel(label)
+            .description(description);
+    if (format.kind() == Format.Kind.TRUTH) {
+      spec.arity("0..1").fallbackValue("true");
+    }
+    return spec.build();
   }
 }

@@ -74,6 +74,11 @@ final class DeferredWrites {
   /** The process ends soon: tries all at once, and again in short intervals. */
   void hurry() {
     hurried = true;
+    retry();
+  }
+
+  /** The store is back: tries all at once, before a duplicate asks for what they know. */
+  void retry() {
     List.copyOf(waiting).forEach(this::attempt);
   }
 

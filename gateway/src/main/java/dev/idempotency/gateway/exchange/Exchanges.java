@@ -174,7 +174,12 @@ public final class Exchanges {
     return deferred.size();
   }
 
-  /** Tries the writes that wait without waiting any longer. */
+  /** The store is back: tries the writes that wait at once. */
+  public void retryDeferredWrites() {
+    deferred.retry();
+  }
+
+  /** The process ends soon: tries the writes that wait at once, and again in short intervals. */
   public void hurryDeferredWrites() {
     deferred.hurry();
   }

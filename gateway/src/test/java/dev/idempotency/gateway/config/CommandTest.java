@@ -23,6 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class CommandTest {
 
@@ -133,13 +134,20 @@ class CommandTest {
     String listen = " (expected: HOST:PORT such as 127.0.0.1:8080 or [::1]:8080, port 0 to 65535)";
     return Stream.of(
         Arguments.of("--upstrem http://a", "--upstrem: unknown (did you mean --upstream?)"),
-        Arguments.of("--retries 3", "--retries: unknown (--help lists what there is)"),
+        Arguments.of("--retries=3", "--retries: unknown (did you mean --require-key?)"),
+        Arguments.of("--xyz", "--xyz: unknown (--help lists what there is)"),
+        Arguments.of("--stor=redis://u:hunter2@r", "--stor: unknown (did you mean --store?)"),
+        Arguments.of("redis://u:hunter2@r", "redis://***@r: unknown (--help lists what there is)"),
         Arguments.of("dmo", "dmo: unknown (did you mean demo?)"),
-        Arguments.of("--upstream", "--upstream: missing (expected: URL)"),
-        Arguments.of("--upstream --check", "--upstream: missing (expected: URL)"),
-        Arguments.of("--upstream=", "--upstream: empty (expected: URL)"),
+        Arguments.of("--upstream", "Missing required parameter for option '--upstream' (URL)"),
         Arguments.of(
-            "--upstream http://a --upstream http://b", "--upstream: given twice (expected: once)"),
+            "--upstream --check", "Expected parameter for option '--upstream' but found '--check'"),
+        Arguments.of(
+            "--upstream --stor=redis://u:hunter2@r", "Unknown option: '--stor=redis://***@r'"),
+        Arguments.of("--config=", "--config: empty (expected: the path of a file)"),
+        Arguments.of(
+            "--upstream http://a --upstream http://b",
+            "option '--upstream' (URL) should be specified only once"),
         Arguments.of(
             "--upstream http://u:hunter2@a",
             "--upstream: http://***@a (expected: a URL such as http://127.0.0.1:3000, without a"
@@ -160,7 +168,10 @@ class CommandTest {
             "--require-key: not possible with a file (expected: idempotency: required in its"
                 + " routes)"),
         Arguments.of("--upstream http://a --upstream-only", "--upstream-only: for the demo only"),
-        Arguments.of("demo --check", "--check: not for the demo"));
+        Arguments.of("demo --check", "--check: not for the demo"),
+        Arguments.of("demo now", "now: unknown (--help lists what there is)"),
+        Arguments.of(
+            "--listen a:1 demo", "--listen: before demo (expected: gateway demo [OPTIONS])"));
   }
 
   @ParameterizedTest(name = "{0}")
@@ -171,6 +182,13 @@ class CommandTest {
   }
 
   @Test
+  void wordIsNeverTakenForAFileOfWords() throws IOException {
+    Files.writeString(Path.of(file), "--version");
+
+    assertThat(exit("@" + file).code()).isEqualTo(2);
+  }
+
+  @Test
   void wrongVariableIsNamedInItsProblem() {
     assertThat(parse(Map.of("GATEWAY_UPSTREAM", "http://a", "GATEWAY_LISTEN", "x")))
         .isEqualTo(
@@ -178,6 +196,41 @@ class CommandTest {
                 2,
                 "gateway: GATEWAY_LISTEN: x (expected: HOST:PORT such as 127.0.0.1:8080 or"
                     + " [::1]:8080, port 0 to 65535)\n"));
+  }
+
+  @Test
+  void wrongVariableDoesNotMatterWhereItsFlagIsGiven() {
+    assertThat(
+            run(Map.of("GATEWAY_LISTEN", "x"), "--upstream", "http://a", "--listen", "h:1")
+                .listen()
+                .port())
+        .isEqualTo(1);
+  }
+
+  @Test
+  void flagOfTruthBeatsItsVariable() {
+    Map<String, String> variables = Map.of("GATEWAY_REQUIRE_KEY", "true");
+
+    assertThat(run(variables, "--upstream", "http://a", "--require-key=false").routes())
+        .extracting(Configuration.Route::idempotency)
+        .containsExactly(Keying.OPTIONAL);
+  }
+
+  @Test
+  void variableIsTakenAsItIs() {
+    Map<String, String> variables = Map.of("GATEWAY_STORE", "redis://u:${sys:user.home}@c");
+
+    assertThat(run(variables, "--upstream", "http://a").store())
+        .isEqualTo(
+            new Store.Redis("redis://u:${sys:user.home}@c", Duration.ofMillis(500), "idem:"));
+  }
+
+  @Test
+  void twoVariablesThatExcludeEachOtherAreBothNamed() {
+    assertThat(parse(Map.of("GATEWAY_UPSTREAM", "http://a", "GATEWAY_CONFIG", "b")))
+        .isEqualTo(
+            new Command.Exit(
+                2, "gateway: GATEWAY_CONFIG and GATEWAY_UPSTREAM: both given (expected: one)\n"));
   }
 
   @Test
@@ -193,14 +246,35 @@ class CommandTest {
 
   @Test
   void helpNamesEveryOptionOfItsCommand() {
-    assertThat(exit("--help").text()).contains("--upstream URL", "--config FILE", "--require-key");
-    assertThat(exit("demo", "--help").text()).contains("--upstream-only").doesNotContain("--check");
-    assertThat(exit("--help").code()).isZero();
+    assertThat(exit("--help").text())
+        .contains("Usage: gateway --upstream=URL", "--config=FILE", "--require-key", "0.0.0.0:8080")
+        .doesNotContain("--upstream-only");
+    assertThat(exit("demo", "--help").text())
+        .contains("Usage: gateway demo", "--upstream-only", "127.0.0.1:8080")
+        .doesNotContain("--check", "0.0.0.0");
   }
 
-  @Test
-  void versionIsPrinted() {
-    assertThat(exit("--version")).isEqualTo(new Command.Exit(0, "idempotency-gateway 1.2.3\n"));
+  @ParameterizedTest(name = "{0}")
+  @ValueSource(
+      strings = {"--help", "-h", "demo --help", "demo -h", "--help --nothing", "--check --help"})
+  void helpThatIsAskedForEndsWellWhateverIsWrong(String line) {
+    Command command = parse(Map.of("GATEWAY_LISTEN", "x"), line.split(" "));
+
+    assertThat(command)
+        .isInstanceOfSatisfying(
+            Command.Exit.class,
+            exit -> {
+              assertThat(exit.code()).isZero();
+              assertThat(exit.text()).startsWith("Usage: gateway ");
+              // No codes for colours.
+              assertThat(exit.text()).matches("[\\n -~]+");
+            });
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @ValueSource(strings = {"--version", "-V", "demo --version"})
+  void versionIsPrinted(String line) {
+    assertThat(exit(line.split(" "))).isEqualTo(new Command.Exit(0, "idempotency-gateway 1.2.3\n"));
   }
 
   @Test
@@ -295,6 +369,17 @@ class CommandTest {
   }
 
   @Test
+  void demoIgnoresVariablesThatAreTheGateways() {
+    Map<String, String> variables =
+        Map.of("GATEWAY_UPSTREAM", "x", "GATEWAY_CHECK", "x", "GATEWAY_LISTEN", "h:1");
+
+    assertThat(parse(variables, "demo"))
+        .isInstanceOfSatisfying(
+            Command.Demo.class,
+            demo -> assertThat(demo.listen()).isEqualTo(new HostAndPort("h", 1)));
+  }
+
+  @Test
   void demoGatewayForwardsToWhereItsUpstreamListens() {
     Command command = parse(NO_VARIABLES, "demo", "--listen", "a:0", "--upstream-listen", "b:0");
 
@@ -314,7 +399,7 @@ class CommandTest {
   /** Reading YAML costs a good part of the start-up: who has no file must not pay for it. */
   @Test
   void flagsAloneNeedNoClassOfYaml() throws Exception {
-    URL[] path = classPathWithoutLibraries();
+    URL[] path = classPathWithoutYaml();
     try (URLClassLoader bare = new URLClassLoader(path, ClassLoader.getPlatformClassLoader())) {
       Object command =
           bare.loadClass(Command.class.getName())
@@ -325,9 +410,9 @@ class CommandTest {
     }
   }
 
-  private static URL[] classPathWithoutLibraries() {
+  private static URL[] classPathWithoutYaml() {
     return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
-        .filter(entry -> !entry.endsWith(".jar"))
+        .filter(entry -> !entry.endsWith(".jar") || entry.contains("picocli"))
         .map(CommandTest::url)
         .toArray(URL[]::new);
   }
