@@ -56,7 +56,7 @@ final class LoopClient {
             .commandLatencyRecorder(CommandLatencyRecorder.disabled())
             .nettyCustomizer(new Noting())
             .build();
-    this.client = RedisClient.create(resources);
+    this.client = new LeanRedisClient(resources);
     client.setOptions(
         ClientOptions.builder()
             // A connection is used once: so the client itself never sends a command again, and
