@@ -3,35 +3,35 @@ package dev.idempotency.gateway.exchange;
 import dev.idempotency.gateway.http.RequestHead;
 
 /**
- * Hears what exchanges do, for metrics and logs.
+ * Hears what exchanges do, for metrics and logs; a listener takes what it wants to hear.
  *
  * <p>Threading: called on all event loops at once. Failure: no method may throw or block.
  */
 public interface ExchangeListener {
 
   /** An exchange began. */
-  void opened();
+  default void opened() {}
 
   /** An exchange ended: its client was answered, or is gone and the upstream has answered. */
-  void closed(RequestHead head, Summary summary);
+  default void closed(RequestHead head, Summary summary) {}
 
   /** A write to the store failed and is tried again in the background. */
-  void storeWriteDeferred();
+  default void storeWriteDeferred() {}
 
   /** A write that was tried in the background is through, or given up. */
-  void deferredWriteEnded(boolean written);
+  default void deferredWriteEnded(boolean written) {}
 
   /** A renewal of a lease failed or came too late. */
-  void renewalFailed();
+  default void renewalFailed() {}
 
   /** An attempt found that another one holds its record. */
-  void fenced();
+  default void fenced() {}
 
   /** The store failed; the message is for the log. */
-  void storeFailed(String message);
+  default void storeFailed(String message) {}
 
   /** An exception that nobody expected: a bug. */
-  void bug(Throwable cause);
+  default void bug(Throwable cause) {}
 
   /**
    * The numbers of one exchange.
@@ -52,32 +52,4 @@ public interface ExchangeListener {
       long wholeNanos,
       long upstreamNanos,
       long storeNanos) {}
-
-  /** Hears nothing. */
-  ExchangeListener NONE =
-      new ExchangeListener() {
-        @Override
-        public void opened() {}
-
-        @Override
-        public void closed(RequestHead head, Summary summary) {}
-
-        @Override
-        public void storeWriteDeferred() {}
-
-        @Override
-        public void deferredWriteEnded(boolean written) {}
-
-        @Override
-        public void renewalFailed() {}
-
-        @Override
-        public void fenced() {}
-
-        @Override
-        public void storeFailed(String message) {}
-
-        @Override
-        public void bug(Throwable cause) {}
-      };
 }

@@ -88,25 +88,4 @@ public final class AccessLog implements ExchangeListener {
     line.append((char) ('0' + rest / 10 % 10));
     line.append((char) ('0' + rest % 10));
   }
-
-  @Override
-  public void opened() {}
-
-  @Override
-  public void storeWriteDeferred() {}
-
-  @Override
-  public void deferredWriteEnded(boolean written) {}
-
-  @Override
-  public void renewalFailed() {}
-
-  @Override
-  public void fenced() {}
-
-  @Override
-  public void storeFailed(String message) {}
-
-  @Override
-  public void bug(Throwable cause) {}
 }

@@ -1,7 +1,6 @@
 package dev.idempotency.gateway.operations;
 
 import dev.idempotency.gateway.exchange.ExchangeListener;
-import dev.idempotency.gateway.http.RequestHead;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -66,16 +65,4 @@ public final class FailureLog implements ExchangeListener {
   private static String others(long suppressed) {
     return suppressed == 0 ? "" : " (and " + suppressed + " more before this one)";
   }
-
-  @Override
-  public void opened() {}
-
-  @Override
-  public void closed(RequestHead head, Summary summary) {}
-
-  @Override
-  public void storeWriteDeferred() {}
-
-  @Override
-  public void renewalFailed() {}
 }
