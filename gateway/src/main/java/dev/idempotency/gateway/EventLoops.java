@@ -6,6 +6,7 @@ import dev.idempotency.gateway.exchange.ExchangeListener;
 import dev.idempotency.gateway.exchange.Exchanges;
 import dev.idempotency.gateway.exchange.PathPattern;
 import dev.idempotency.gateway.exchange.Route;
+import dev.idempotency.gateway.exchange.ScopePart;
 import dev.idempotency.gateway.fingerprint.FingerprintRule;
 import dev.idempotency.gateway.fingerprint.RequestFingerprinter;
 import dev.idempotency.gateway.http.Headers;
@@ -13,6 +14,7 @@ import dev.idempotency.gateway.http.Response;
 import dev.idempotency.gateway.idempotency.Fingerprinter;
 import dev.idempotency.gateway.idempotency.OutcomePolicy;
 import dev.idempotency.gateway.transport.Transport;
+import dev.idempotency.gateway.upstream.Ejection;
 import dev.idempotency.gateway.upstream.HttpUpstream;
 import dev.idempotency.gateway.upstream.UpstreamOptions;
 import io.netty.channel.EventLoop;
@@ -79,15 +81,20 @@ final class EventLoops {
     Duration late = upstream.responseTimeout().multipliedBy(LATE_FACTOR);
     return new UpstreamOptions(
         upstream.name(),
-        upstream.address().host(),
-        upstream.address().port(),
+        List.of(new UpstreamOptions.Address(upstream.address().host(), upstream.address().port())),
+        null,
+        false,
         upstream.connectTimeout(),
         upstream.responseTimeout(),
         late.compareTo(LONGEST_LATE) < 0 ? late : LONGEST_LATE,
         upstream.idleTimeout(),
+        Duration.ofMinutes(5),
+        Duration.ofSeconds(30),
         share(upstream.maxConnections(), threads),
         upstream.maxWaiting() == 0 ? 0 : share(upstream.maxWaiting(), threads),
-        upstream.acquireTimeout());
+        upstream.acquireTimeout(),
+        new Ejection(5, Duration.ofSeconds(10)),
+        null);
   }
 
   /** One loop's part of a limit, rounded up. */
@@ -134,7 +141,7 @@ final class EventLoops {
         pool,
         Route.Keying.valueOf(route.idempotency().name()),
         route.keyHeader(),
-        route.scope(),
+        route.scope().stream().<ScopePart>map(ScopePart.Header::new).toList(),
         fingerprinter,
         route.retention(),
         route.lease(),
@@ -145,7 +152,9 @@ final class EventLoops {
         route.requestLimit(),
         route.responseLimit(),
         route.responseMode() == Configuration.ResponseMode.STREAM,
-        route.keep());
+        route.keep(),
+        false,
+        false);
   }
 
   /** The page about the gateway's own errors. */

@@ -5,6 +5,8 @@ import dev.idempotency.gateway.config.HostAndPort;
 import dev.idempotency.gateway.exchange.BodyBudget;
 import dev.idempotency.gateway.exchange.ExchangeListener;
 import dev.idempotency.gateway.exchange.Exchanges;
+import dev.idempotency.gateway.http.AddressRanges;
+import dev.idempotency.gateway.http.PathRule;
 import dev.idempotency.gateway.operations.AccessLog;
 import dev.idempotency.gateway.operations.AdminServer;
 import dev.idempotency.gateway.operations.FailureLog;
@@ -12,7 +14,9 @@ import dev.idempotency.gateway.operations.GatewayMetrics;
 import dev.idempotency.gateway.operations.Listeners;
 import dev.idempotency.gateway.operations.Logging;
 import dev.idempotency.gateway.operations.Readiness;
+import dev.idempotency.gateway.server.Http2Options;
 import dev.idempotency.gateway.server.HttpServer;
+import dev.idempotency.gateway.server.ListenerOptions;
 import dev.idempotency.gateway.server.ServerOptions;
 import dev.idempotency.gateway.transport.Transport;
 import dev.idempotency.gateway.upstream.HttpUpstream;
@@ -25,6 +29,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToIntFunction;
@@ -68,7 +73,11 @@ final class Gateway implements AutoCloseable {
     describe(metrics, budget);
     try {
       this.adminListener = bind("admin", configuration.admin(), admin::bind);
-      this.listener = bind("listen", configuration.listen(), server::bind);
+      this.listener =
+          bind(
+              "listen",
+              configuration.listen(),
+              address -> server.bind(new ListenerOptions(address, null, false)));
     } catch (StartupException e) {
       stop();
       throw e;
@@ -129,9 +138,15 @@ final class Gateway implements AutoCloseable {
         limits.headerCount(),
         MOST_TARGET_BYTES,
         limits.connections(),
+        0,
         limits.idleTimeout(),
         limits.headTimeout(),
-        limits.bodyTimeout());
+        limits.bodyTimeout(),
+        0,
+        PathRule.STRICT,
+        Set.of(),
+        AddressRanges.NONE,
+        new Http2Options(100, 64 * 1024, 200));
   }
 
   /** Listens, or says in one line why not. */

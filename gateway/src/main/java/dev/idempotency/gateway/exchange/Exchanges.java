@@ -119,7 +119,7 @@ public final class Exchanges {
           : course.refuse(client, Result.KEY_MISSING, Problems.keyMissing(route.keyHeader()));
     }
     List<@Nullable String> identity = new ArrayList<>(2);
-    Response refusal = identify(head.headers(), route, identity);
+    Response refusal = identify(head.headers(), peer, route, identity);
     if (refusal != null) {
       Result result = refusal.status() == 401 ? Result.IDENTITY_MISSING : Result.BAD_REQUEST;
       return course.refuse(client, result, refusal);
@@ -137,18 +137,41 @@ public final class Exchanges {
 
   /** Gathers the parts of the caller's identity; gives the refusal where one is missing. */
   private static @Nullable Response identify(
-      Headers headers, Route route, List<@Nullable String> identity) {
-    for (String name : route.scope().isEmpty() ? List.of("Authorization") : route.scope()) {
-      List<String> values = headers.all(name);
-      if (values.size() > 1) {
-        return Problems.badRequest("The header " + name + " is sent " + values.size() + " times.");
-      }
-      String value = values.isEmpty() ? null : values.get(0);
-      if (!route.scope().isEmpty() && (value == null || value.isBlank())) {
-        return Problems.identityMissing(name);
-      }
-      identity.add(value);
+      Headers headers, Peer peer, Route route, List<@Nullable String> identity) {
+    if (route.scope().isEmpty()) {
+      return identify(headers, "Authorization", false, identity);
     }
+    for (ScopePart part : route.scope()) {
+      Response refusal =
+          part instanceof ScopePart.Header header
+              ? identify(headers, header.name(), true, identity)
+              : identify(peer, identity);
+      if (refusal != null) {
+        return refusal;
+      }
+    }
+    return null;
+  }
+
+  private static @Nullable Response identify(
+      Headers headers, String name, boolean demanded, List<@Nullable String> identity) {
+    List<String> values = headers.all(name);
+    if (values.size() > 1) {
+      return Problems.badRequest("The header " + name + " is sent " + values.size() + " times.");
+    }
+    String value = values.isEmpty() ? null : values.get(0);
+    if (demanded && (value == null || value.isBlank())) {
+      return Problems.identityMissing(name);
+    }
+    identity.add(value);
+    return null;
+  }
+
+  private static @Nullable Response identify(Peer peer, List<@Nullable String> identity) {
+    if (peer.subject() == null) {
+      return Problems.certificateMissing();
+    }
+    identity.add(peer.subject());
     return null;
   }
 

@@ -43,6 +43,14 @@ public final class Problems {
         "A key on this route belongs to whom the header " + header + " names; it is missing.");
   }
 
+  static Response certificateMissing() {
+    return problem(
+        "identity-missing",
+        401,
+        "The caller's identity is missing",
+        "A key on this route belongs to the subject of the client's certificate; none was shown.");
+  }
+
   static Response noRoute() {
     return problem(
         "no-route", 404, "No route takes this request", "No route is configured for this path.");

@@ -16,8 +16,8 @@ import java.util.Set;
  * @param upstream where the requests go, on this event loop
  * @param keying whether a key is demanded
  * @param keyHeader the field that carries the key
- * @param scope names of the fields that tell whose key it is; each must be there. Empty: {@code
- *     Authorization} where there is one, else the route alone
+ * @param scope what tells whose key it is; each part must be there. Empty: {@code Authorization}
+ *     where there is one, else the route alone
  * @param fingerprinter makes the fingerprints
  * @param retention how long a record lives
  * @param lease how long a reservation is believed to have a living owner
@@ -29,6 +29,8 @@ import java.util.Set;
  * @param responseLimit most bytes of a response that are kept
  * @param streaming whether the client gets the response as it comes
  * @param keptFields names of header fields that are kept although the deny list has them
+ * @param streamsRequest whether a keyed body goes upstream as it comes and is hashed on the way
+ * @param websocket whether a connection may become a WebSocket here (RFC 6455)
  */
 public record Route(
     String name,
@@ -37,7 +39,7 @@ public record Route(
     Upstream upstream,
     Keying keying,
     String keyHeader,
-    List<String> scope,
+    List<ScopePart> scope,
     Fingerprinter fingerprinter,
     Duration retention,
     Duration lease,
@@ -48,7 +50,9 @@ public record Route(
     long requestLimit,
     long responseLimit,
     boolean streaming,
-    Set<String> keptFields) {
+    Set<String> keptFields,
+    boolean streamsRequest,
+    boolean websocket) {
 
   /** Whether a route's requests carry a key. */
   public enum Keying {

@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * A client's HTTP/1.1 connection: one exchange at a time, in the order of the requests. What was
  * read ahead waits in a queue, and nothing more is read while something waits there.
  */
-final class Http1Handler extends ChannelInboundHandlerAdapter {
+final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientConnection {
 
   /** After an answer to a request that is not whole, so much more is read and thrown away. */
   private static final long MOST_LINGERING_BYTES = 64L << 20;
@@ -70,8 +70,10 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
 
   /** The client's address in the forms that exchanges want. */
   record Peers(Peer http11, Peer http10) {
-    static Peers of(String address) {
-      return new Peers(new Peer(address, "http", "1.1"), new Peer(address, "http", "1.0"));
+    static Peers of(String address, boolean trusted) {
+      return new Peers(
+          new Peer(address, "http", "1.1", trusted, null),
+          new Peer(address, "http", "1.0", trusted, null));
     }
   }
 
@@ -318,12 +320,13 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
     }
   }
 
-  void close() {
+  @Override
+  public void close() {
     Transport.close(ctx().channel());
   }
 
-  /** The server stops: rests no longer. */
-  void drain() {
+  @Override
+  public void drain() {
     if (current == null && queue.isEmpty() && !decoder.isMidway()) {
       // What a slow client has not taken yet of its last response still goes out.
       closeAfterFlush();
@@ -390,8 +393,8 @@ final class Http1Handler extends ChannelInboundHandlerAdapter {
     server.closed(this);
   }
 
-  /** Called at every beat of the server. */
-  void beat(long now) {
+  @Override
+  public void beat(long now) {
     outbound.look(ctx().channel(), now);
     if (outbound.stalledFor(now) > options.bodyTimeout().toNanos()) {
       // It takes nothing of its response: what waits for it is freed.

@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -37,7 +38,8 @@ public final class HttpServer {
   private final Function<EventLoop, Exchanges> exchanges;
   private final Consumer<Throwable> bugs;
   private final AtomicInteger connections = new AtomicInteger();
-  private final Map<Http1Handler, EventLoop> handlers = new ConcurrentHashMap<>();
+  private final Map<ClientConnection, EventLoop> open = new ConcurrentHashMap<>();
+  private final AtomicBoolean beating = new AtomicBoolean();
   private volatile boolean draining;
 
   /**
@@ -57,12 +59,9 @@ public final class HttpServer {
     this.bugs = bugs;
   }
 
-  /** Starts to listen; the future's channel is the listener. */
-  public ChannelFuture bind(InetSocketAddress address) {
-    group
-        .next()
-        .scheduleAtFixedRate(this::beat, BEAT_MILLIS, BEAT_MILLIS, TimeUnit.MILLISECONDS)
-        .addListener(done -> {});
+  /** Starts to listen; the future's channel is the listener. May be called again. */
+  public ChannelFuture bind(ListenerOptions listener) {
+    startBeating();
     return new ServerBootstrap()
         .group(group, group)
         .channel(transport.serverChannel())
@@ -74,7 +73,16 @@ public final class HttpServer {
         .childOption(
             ChannelOption.WRITE_BUFFER_WATER_MARK, new WriteBufferWaterMark(32 * 1024, 128 * 1024))
         .childHandler(new Initializer())
-        .bind(address);
+        .bind(listener.address());
+  }
+
+  private void startBeating() {
+    if (beating.compareAndSet(false, true)) {
+      group
+          .next()
+          .scheduleAtFixedRate(this::beat, BEAT_MILLIS, BEAT_MILLIS, TimeUnit.MILLISECONDS)
+          .addListener(done -> {});
+    }
   }
 
   private final class Initializer extends ChannelInitializer<Channel> {
@@ -92,10 +100,15 @@ public final class HttpServer {
               options,
               decoder,
               exchanges.apply(channel.eventLoop()),
-              Http1Handler.Peers.of(addressOf(channel)));
-      handlers.put(handler, channel.eventLoop());
+              peers(channel));
+      open.put(handler, channel.eventLoop());
       channel.pipeline().addLast(decoder, new OnePieceResponseEncoder(), handler);
     }
+  }
+
+  private Http1Handler.Peers peers(Channel channel) {
+    String address = addressOf(channel);
+    return Http1Handler.Peers.of(address, options.trustedProxies().contains(address));
   }
 
   private static String addressOf(Channel channel) {
@@ -108,8 +121,8 @@ public final class HttpServer {
     return "unknown";
   }
 
-  void closed(Http1Handler handler) {
-    if (handlers.remove(handler) != null) {
+  void closed(ClientConnection connection) {
+    if (open.remove(connection) != null) {
       connections.decrementAndGet();
     }
   }
@@ -130,25 +143,25 @@ public final class HttpServer {
   /** From now on every response closes its connection, and connections at rest close at once. */
   public void drain() {
     draining = true;
-    onLoops(Http1Handler::drain);
+    onLoops(ClientConnection::drain);
   }
 
   /** Closes all connections. */
   public void close() {
-    onLoops(Http1Handler::close);
+    onLoops(ClientConnection::close);
   }
 
   private void beat() {
     long now = System.nanoTime();
-    onLoops(handler -> handler.beat(now));
+    onLoops(connection -> connection.beat(now));
   }
 
   /** Runs the task for each connection, with one hop for each event loop. */
-  private void onLoops(Consumer<Http1Handler> task) {
-    for (EventLoop loop : Set.copyOf(handlers.values())) {
+  private void onLoops(Consumer<ClientConnection> task) {
+    for (EventLoop loop : Set.copyOf(open.values())) {
       loop.execute(
           () -> {
-            for (Map.Entry<Http1Handler, EventLoop> entry : List.copyOf(handlers.entrySet())) {
+            for (Map.Entry<ClientConnection, EventLoop> entry : List.copyOf(open.entrySet())) {
               if (entry.getValue() == loop) {
                 task.accept(entry.getKey());
               }

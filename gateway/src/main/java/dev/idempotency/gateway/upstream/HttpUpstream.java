@@ -58,7 +58,7 @@ public final class HttpUpstream implements Upstream {
     this.options = options;
     this.loop = loop;
     this.address = addressOf(options);
-    this.authority = NetUtil.toSocketAddressString(options.host(), options.port());
+    this.authority = NetUtil.toSocketAddressString(first(options).host(), first(options).port());
     this.bootstrap =
         new Bootstrap()
             .group(loop)
@@ -74,14 +74,20 @@ public final class HttpUpstream implements Upstream {
     }
   }
 
+  private static UpstreamOptions.Address first(UpstreamOptions options) {
+    return options.addresses().get(0);
+  }
+
   /** Literal addresses need no resolver. */
   private static InetSocketAddress addressOf(UpstreamOptions options) {
-    byte[] literal = NetUtil.createByteArrayFromIpAddressString(options.host());
+    String host = first(options).host();
+    int port = first(options).port();
+    byte[] literal = NetUtil.createByteArrayFromIpAddressString(host);
     if (literal == null) {
-      return InetSocketAddress.createUnresolved(options.host(), options.port());
+      return InetSocketAddress.createUnresolved(host, port);
     }
     try {
-      return new InetSocketAddress(InetAddress.getByAddress(literal), options.port());
+      return new InetSocketAddress(InetAddress.getByAddress(literal), port);
     } catch (UnknownHostException e) {
       throw new IllegalStateException("an address of 4 or 16 bytes is one", e);
     }

@@ -52,7 +52,8 @@ final class Stage {
     FakeClient client = new FakeClient();
     RequestHead head =
         RequestHead.of("POST", "/orders", Headers.of("Host", "gw.test", "Idempotency-Key", key));
-    Exchange exchange = exchanges.open(head, -1, new Peer("10.0.0.7", "http", "1.1"), client);
+    Exchange exchange =
+        exchanges.open(head, -1, new Peer("10.0.0.7", "http", "1.1", false, null), client);
     return new Call(client, exchange);
   }
 
@@ -165,7 +166,9 @@ final class Stage {
           requestLimit,
           responseLimit,
           streaming,
-          Set.of());
+          Set.of(),
+          false,
+          false);
     }
 
     private static Fingerprint fingerprint(String body) {

@@ -60,15 +60,20 @@ class HttpUpstreamTest {
     UpstreamOptions options =
         new UpstreamOptions(
             "app",
-            "127.0.0.1",
-            server.port(),
+            List.of(new UpstreamOptions.Address("127.0.0.1", server.port())),
+            null,
+            false,
             second,
             Duration.ofSeconds(10),
             second,
             Duration.ofSeconds(4),
+            Duration.ZERO,
+            second,
             connections,
             waiting,
-            acquireTimeout);
+            acquireTimeout,
+            new Ejection(0, second),
+            null);
     return new HttpUpstream(options, loop, transport, DefaultAddressResolverGroup.INSTANCE);
   }
 
