@@ -143,6 +143,7 @@ final class Gateway implements AutoCloseable {
         limits.headTimeout(),
         limits.bodyTimeout(),
         0,
+        Duration.ofHours(1),
         PathRule.STRICT,
         Set.of(),
         AddressRanges.NONE,
