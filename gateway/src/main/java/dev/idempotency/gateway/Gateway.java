@@ -18,6 +18,7 @@ import dev.idempotency.gateway.server.Http2Options;
 import dev.idempotency.gateway.server.HttpServer;
 import dev.idempotency.gateway.server.ListenerOptions;
 import dev.idempotency.gateway.server.ServerOptions;
+import dev.idempotency.gateway.transport.TlsFileException;
 import dev.idempotency.gateway.transport.Transport;
 import dev.idempotency.gateway.upstream.HttpUpstream;
 import io.netty.channel.Channel;
@@ -151,7 +152,7 @@ final class Gateway implements AutoCloseable {
 
   /** Listens, or says in one line why not. */
   private interface Binder {
-    ChannelFuture bind(InetSocketAddress address);
+    ChannelFuture bind(InetSocketAddress address) throws TlsFileException;
   }
 
   private static Channel bind(String setting, HostAndPort where, Binder binder)
@@ -161,7 +162,12 @@ final class Gateway implements AutoCloseable {
       throw new StartupException(
           setting + ": " + where + " (expected: an address of this machine, no such host)");
     }
-    ChannelFuture bound = binder.bind(address).awaitUninterruptibly();
+    ChannelFuture bound;
+    try {
+      bound = binder.bind(address).awaitUninterruptibly();
+    } catch (TlsFileException e) {
+      throw new StartupException(setting + ": " + where + " tls: " + e.getMessage());
+    }
     if (!bound.isSuccess()) {
       throw new StartupException(
           setting

@@ -2,6 +2,7 @@ package dev.idempotency.gateway.server;
 
 import dev.idempotency.gateway.exchange.Exchanges;
 import dev.idempotency.gateway.transport.OnePieceResponseEncoder;
+import dev.idempotency.gateway.transport.TlsFileException;
 import dev.idempotency.gateway.transport.Transport;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
@@ -12,15 +13,21 @@ import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.WriteBufferWaterMark;
 import java.net.InetSocketAddress;
+import java.time.Instant;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The listener for clients. Each connection belongs to one event loop, and so do its exchanges and
@@ -39,6 +46,7 @@ public final class HttpServer {
   private final Consumer<Throwable> bugs;
   private final AtomicInteger connections = new AtomicInteger();
   private final Map<ClientConnection, EventLoop> open = new ConcurrentHashMap<>();
+  private final List<ServerTls> secured = new CopyOnWriteArrayList<>();
   private final AtomicBoolean beating = new AtomicBoolean();
   private volatile boolean draining;
 
@@ -59,8 +67,21 @@ public final class HttpServer {
     this.bugs = bugs;
   }
 
-  /** Starts to listen; the future's channel is the listener. May be called again. */
-  public ChannelFuture bind(ListenerOptions listener) {
+  /**
+   * Starts to listen; the future's channel is the listener. May be called again. Reads the files of
+   * TLS on this thread, which must not be an event loop.
+   *
+   * @throws TlsFileException one of them is of no use
+   */
+  public ChannelFuture bind(ListenerOptions listener) throws TlsFileException {
+    TlsOptions options = listener.tls();
+    @Nullable ServerTls tls =
+        options == null
+            ? null
+            : ServerTls.start(options, listener.http2(), this.options.headTimeout());
+    if (tls != null) {
+      secured.add(tls);
+    }
     startBeating();
     return new ServerBootstrap()
         .group(group, group)
@@ -72,7 +93,7 @@ public final class HttpServer {
         .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true)
         .childOption(
             ChannelOption.WRITE_BUFFER_WATER_MARK, new WriteBufferWaterMark(32 * 1024, 128 * 1024))
-        .childHandler(new Initializer())
+        .childHandler(new Initializer(tls))
         .bind(listener.address());
   }
 
@@ -86,29 +107,58 @@ public final class HttpServer {
   }
 
   private final class Initializer extends ChannelInitializer<Channel> {
+    private final @Nullable ServerTls tls;
+
+    private Initializer(@Nullable ServerTls tls) {
+      this.tls = tls;
+    }
+
     @Override
     protected void initChannel(Channel channel) {
       if (connections.incrementAndGet() > options.connections() || draining) {
         connections.decrementAndGet();
         Transport.close(channel);
-        return;
+      } else if (tls == null) {
+        speak(channel, false, null);
+      } else {
+        greet(channel, tls);
       }
-      RequestDecoder decoder = new RequestDecoder(options);
-      Http1Handler handler =
-          new Http1Handler(
-              HttpServer.this,
-              options,
-              decoder,
-              exchanges.apply(channel.eventLoop()),
-              peers(channel));
-      open.put(handler, channel.eventLoop());
-      channel.pipeline().addLast(decoder, new OnePieceResponseEncoder(), handler);
     }
   }
 
-  private Http1Handler.Peers peers(Channel channel) {
+  /** A connection that has to pass the TLS handshake first. */
+  private void greet(Channel channel, ServerTls tls) {
+    AtomicReference<ClientConnection> greeting = new AtomicReference<>();
+    TlsGate gate =
+        new TlsGate(
+            this,
+            tls,
+            (protocol, subject) -> {
+              speak(channel, true, subject);
+              open.remove(greeting.get());
+            });
+    greeting.set(gate);
+    open.put(gate, channel.eventLoop());
+    channel.pipeline().addLast(new HelloHandler(tls), gate);
+  }
+
+  private void speak(Channel channel, boolean tls, @Nullable String subject) {
+    RequestDecoder decoder = new RequestDecoder(options);
+    Http1Handler handler =
+        new Http1Handler(
+            this,
+            options,
+            decoder,
+            exchanges.apply(channel.eventLoop()),
+            peers(channel, tls, subject));
+    open.put(handler, channel.eventLoop());
+    channel.pipeline().addLast(decoder, new OnePieceResponseEncoder(), handler);
+  }
+
+  private Http1Handler.Peers peers(Channel channel, boolean tls, @Nullable String subject) {
     String address = addressOf(channel);
-    return Http1Handler.Peers.of(address, options.trustedProxies().contains(address));
+    boolean trusted = options.trustedProxies().contains(address);
+    return Http1Handler.Peers.of(address, trusted, tls, subject);
   }
 
   private static String addressOf(Channel channel) {
@@ -140,6 +190,27 @@ public final class HttpServer {
     return connections.get();
   }
 
+  /**
+   * When the certificate of a TLS listener expires that expires first; null where there is none.
+   */
+  public @Nullable Instant certificateExpires() {
+    return secured.stream()
+        .map(ServerTls::expires)
+        .filter(Objects::nonNull)
+        .min(Comparator.naturalOrder())
+        .orElse(null);
+  }
+
+  /** Connections that ended before their TLS handshake had succeeded. */
+  public long handshakeFailures() {
+    return secured.stream().mapToLong(ServerTls::handshakeFailures).sum();
+  }
+
+  /** TLS files that changed and were of no use. */
+  public long reloadFailures() {
+    return secured.stream().mapToLong(ServerTls::reloadFailures).sum();
+  }
+
   /** From now on every response closes its connection, and connections at rest close at once. */
   public void drain() {
     draining = true;
@@ -148,6 +219,7 @@ public final class HttpServer {
 
   /** Closes all connections. */
   public void close() {
+    secured.forEach(ServerTls::close);
     onLoops(ClientConnection::close);
   }
 

@@ -6,6 +6,7 @@ import dev.idempotency.gateway.transport.TlsFileException;
 import dev.idempotency.gateway.transport.TlsFiles;
 import io.netty.handler.ssl.ClientAuth;
 import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslProvider;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -38,15 +39,16 @@ final class ServerTls implements AutoCloseable {
   static ServerTls start(TlsOptions options, boolean http2, Duration handshakeTimeout)
       throws TlsFileException {
     ClientAuth clients = clients(options);
+    SslProvider provider = SslContexts.provider();
     ReloadingTls contexts =
         ReloadingTls.start(
             new TlsFiles(options.certificate(), options.privateKey(), options.clientAuthorities()),
             options.reloadInterval(),
-            contents -> SslContexts.server(contents, options.protocols(), clients, http2),
+            contents -> SslContexts.server(provider, contents, options.protocols(), clients, http2),
             new Log(options));
     LOG.info(
         "TLS with {}, certificate {} until {}",
-        SslContexts.describe(),
+        SslContexts.describe(provider),
         options.certificate(),
         contexts.expires());
     warnIfExpired(options, contexts.expires());

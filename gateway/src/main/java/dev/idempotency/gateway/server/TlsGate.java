@@ -24,6 +24,8 @@ final class TlsGate extends ChannelInboundHandlerAdapter implements ClientConnec
   /** What comes after the handshake. */
   interface Next {
     /**
+     * The client may speak.
+     *
      * @param protocol what ALPN agreed on; null: the client named none
      * @param subject of the client's verified certificate (RFC 2253); null where it showed none
      */
@@ -113,7 +115,7 @@ final class TlsGate extends ChannelInboundHandlerAdapter implements ClientConnec
       // Plain HTTP, garbage, no version or certificate in common: TLS has sent its alert.
       failed(ctx);
     } else if (cause instanceof SSLException
-        || cause instanceof DecoderException && cause.getCause() instanceof SSLException) {
+        || (cause instanceof DecoderException && cause.getCause() instanceof SSLException)) {
       Transport.close(ctx.channel());
     } else {
       ctx.fireExceptionCaught(cause);

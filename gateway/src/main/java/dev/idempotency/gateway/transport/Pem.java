@@ -32,7 +32,8 @@ final class Pem {
     } catch (NoSuchFileException e) {
       throw new TlsFileException(file + ": no such file", e);
     } catch (IOException e) {
-      throw new TlsFileException(file + ": can't be read (" + e.getClass().getSimpleName() + ")", e);
+      throw new TlsFileException(
+          file + ": can't be read (" + e.getClass().getSimpleName() + ")", e);
     }
   }
 

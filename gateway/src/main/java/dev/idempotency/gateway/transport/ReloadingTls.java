@@ -31,9 +31,17 @@ public final class ReloadingTls implements AutoCloseable {
 
   /** Hears what became of files that changed; may log. */
   public interface Listener {
+
+    /**
+     * The files changed and are in use.
+     *
+     * @param expires when the own certificate does; null where there is none
+     */
     void reloaded(@Nullable Instant expires);
 
     /**
+     * The files changed and are of no use.
+     *
      * @param reason names the file and never shows what is in it
      */
     void refused(String reason);

@@ -52,24 +52,33 @@ public final class SslContexts {
 
   private SslContexts() {}
 
-  private static SslProvider provider() {
+  /** Who is to speak. */
+  public static SslProvider provider() {
     boolean jdk = "jdk".equalsIgnoreCase(System.getProperty(PROVIDER_PROPERTY));
     return !jdk && OpenSsl.isAvailable() ? SslProvider.OPENSSL : SslProvider.JDK;
   }
 
   /** Who speaks, for the log. */
-  public static String describe() {
-    return provider() == SslProvider.JDK
+  public static String describe(SslProvider provider) {
+    return provider == SslProvider.JDK
         ? "the JDK " + Runtime.version()
         : OpenSsl.versionString() + " (native)";
   }
 
   /** For connections of clients. */
   public static SslContext server(
-      TlsFiles.Contents contents, List<String> protocols, ClientAuth clients, boolean http2)
+      SslProvider provider,
+      TlsFiles.Contents contents,
+      List<String> protocols,
+      ClientAuth clients,
+      boolean http2)
       throws SSLException {
     SslContextBuilder builder =
-        common(SslContextBuilder.forServer(contents.key(), contents.chain()), protocols, http2)
+        common(
+                SslContextBuilder.forServer(contents.key(), contents.chain()),
+                provider,
+                protocols,
+                http2)
             .clientAuth(clients);
     if (contents.authorities() != null) {
       builder.trustManager(contents.authorities());
@@ -78,9 +87,10 @@ public final class SslContexts {
   }
 
   /** For connections to an upstream, whose certificate and name are always verified. */
-  public static SslContext client(TlsFiles.Contents contents, boolean http2) throws SSLException {
+  public static SslContext client(SslProvider provider, TlsFiles.Contents contents, boolean http2)
+      throws SSLException {
     SslContextBuilder builder =
-        common(SslContextBuilder.forClient(), PROTOCOLS, http2)
+        common(SslContextBuilder.forClient(), provider, PROTOCOLS, http2)
             .endpointIdentificationAlgorithm("HTTPS");
     if (contents.authorities() == null) {
       builder.trustManager((TrustManagerFactory) null);
@@ -94,9 +104,9 @@ public final class SslContexts {
   }
 
   private static SslContextBuilder common(
-      SslContextBuilder builder, List<String> protocols, boolean http2) {
+      SslContextBuilder builder, SslProvider provider, List<String> protocols, boolean http2) {
     return builder
-        .sslProvider(provider())
+        .sslProvider(provider)
         .protocols(protocols)
         .ciphers(CIPHERS, SupportedCipherSuiteFilter.INSTANCE)
         .sessionTimeout(SESSION_SECONDS)

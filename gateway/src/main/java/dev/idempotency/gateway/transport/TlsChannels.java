@@ -24,7 +24,8 @@ public final class TlsChannels {
     return first instanceof SslHandler tls ? tls : null;
   }
 
-  static boolean isTls(Channel channel) {
+  /** Whether TLS is spoken. */
+  public static boolean isTls(Channel channel) {
     return handler(channel) != null;
   }
 

@@ -26,7 +26,8 @@ public record TlsFiles(
       @Nullable List<X509Certificate> authorities) {}
 
   /** The files' bytes, read at one time, so that what is compared is what is used. */
-  record Bytes(byte @Nullable [] certificate, byte @Nullable [] key, byte @Nullable [] authorities) {
+  record Bytes(
+      byte @Nullable [] certificate, byte @Nullable [] key, byte @Nullable [] authorities) {
 
     /** Equal for equal files. */
     byte[] digest() {

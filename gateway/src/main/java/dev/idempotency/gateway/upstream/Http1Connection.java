@@ -9,6 +9,7 @@ import dev.idempotency.gateway.http.ResponseHead;
 import dev.idempotency.gateway.transport.FlatHeaders;
 import dev.idempotency.gateway.transport.NettyChunk;
 import dev.idempotency.gateway.transport.OnePieceRequestEncoder;
+import dev.idempotency.gateway.transport.TlsChannels;
 import dev.idempotency.gateway.transport.Transport;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -315,8 +316,9 @@ final class Http1Connection extends ChannelInboundHandlerAdapter
       return;
     }
     boolean last = content instanceof LastHttpContent;
-    if (last && closeDelimited && writeFailed) {
-      // The write took the reset from the socket; what then looks like a close is none.
+    if (last && closeDelimited && (writeFailed || TlsChannels.isCutOff(channel))) {
+      // A failed write took the reset from the socket, and anybody can end a TCP connection: what
+      // then looks like the end is none.
       content.release();
       fail(ResponseReceiver.Failure.CLOSED);
       return;
@@ -442,15 +444,27 @@ final class Http1Connection extends ChannelInboundHandlerAdapter
   }
 
   private void release(boolean reusable) {
-    if (reusable && !retired && channel.isActive()) {
-      if (paused) {
-        resumeResponse();
-      }
-      taken = false;
-      owner.released(this);
+    if (reusable && TlsChannels.isTls(channel)) {
+      // Not within an event of this channel: what the TLS handler has read behind the response is
+      // not decrypted yet, and would come to whoever is next.
+      channel.eventLoop().execute(this::rest);
+    } else if (reusable) {
+      rest();
     } else {
       close();
     }
+  }
+
+  private void rest() {
+    if (retired || !channel.isActive()) {
+      close();
+      return;
+    }
+    if (paused) {
+      resumeResponse();
+    }
+    taken = false;
+    owner.released(this);
   }
 
   @Override

@@ -54,6 +54,8 @@ public final class HttpUpstream implements Upstream {
   private boolean closed;
 
   /**
+   * One that is spoken to in the clear.
+   *
    * @param resolver finds the addresses of host names without blocking
    */
   public HttpUpstream(
@@ -61,9 +63,22 @@ public final class HttpUpstream implements Upstream {
       EventLoop loop,
       Transport transport,
       AddressResolverGroup<InetSocketAddress> resolver) {
+    this(options, null, loop, transport, resolver);
+  }
+
+  /**
+   * @param tls that of the options, the same for all loops; null for a clear upstream
+   * @param resolver finds the addresses of host names without blocking
+   */
+  public HttpUpstream(
+      UpstreamOptions options,
+      @Nullable UpstreamTls tls,
+      EventLoop loop,
+      Transport transport,
+      AddressResolverGroup<InetSocketAddress> resolver) {
     this.options = options;
     this.loop = loop;
-    this.links = LinkFactory.of(options);
+    this.links = LinkFactory.of(options, tls);
     this.address = addressOf(options);
     this.authority = NetUtil.toSocketAddressString(first(options).host(), first(options).port());
     this.bootstrap =
@@ -161,11 +176,12 @@ public final class HttpUpstream implements Upstream {
   }
 
   private void connectEnded(ChannelFuture connect, Acquirer acquirer) {
-    connecting--;
     if (connect.isSuccess()) {
-      connected(connect.channel(), acquirer);
+      Channel channel = connect.channel();
+      channel.attr(READY).get().addListener(done -> linked(channel, acquirer));
       return;
     }
+    connecting--;
     // Those who wait first: the refused caller may come again at once.
     serveWaiting();
     acquirer.refused(
@@ -174,12 +190,14 @@ public final class HttpUpstream implements Upstream {
             : Refusal.UNREACHABLE);
   }
 
-  private void connected(Channel channel, Acquirer acquirer) {
+  private void linked(Channel channel, Acquirer acquirer) {
+    connecting--;
     Promise<Link> ready = channel.attr(READY).get();
-    Link link = ready != null && ready.isSuccess() ? ready.getNow() : null;
+    Link link = ready.isSuccess() ? ready.getNow() : null;
     if (link == null || closed) {
       Transport.close(channel);
-      acquirer.refused(closed ? Refusal.CLOSED : Refusal.UNREACHABLE);
+      serveWaiting();
+      acquirer.refused(closed ? Refusal.CLOSED : Refusal.TLS_FAILED);
       return;
     }
     open.add(link);

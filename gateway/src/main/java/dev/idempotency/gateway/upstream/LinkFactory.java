@@ -2,6 +2,7 @@ package dev.idempotency.gateway.upstream;
 
 import io.netty.channel.Channel;
 import io.netty.util.concurrent.Promise;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Makes links out of channels: fills their pipelines, and sees through what comes between the
@@ -23,12 +24,20 @@ interface LinkFactory {
   void prepare(
       Channel channel, UpstreamOptions.Address address, LinkOwner owner, Promise<Link> ready);
 
-  /** The one that does what the options say. */
-  static LinkFactory of(UpstreamOptions options) {
-    if (options.tls() != null || options.http2()) {
-      throw new IllegalArgumentException(
-          options.name() + ": neither TLS nor HTTP/2 is spoken to upstreams yet");
+  /**
+   * The one that does what the options say.
+   *
+   * @param tls null for a clear upstream
+   */
+  static LinkFactory of(UpstreamOptions options, @Nullable UpstreamTls tls) {
+    if ((tls == null) != (options.tls() == null)) {
+      throw new IllegalArgumentException(options.name() + ": TLS was not started");
     }
-    return Http1Connection::prepare;
+    if (options.http2()) {
+      throw new IllegalArgumentException(
+          options.name() + ": HTTP/2 is not spoken to upstreams yet");
+    }
+    LinkFactory http1 = Http1Connection::prepare;
+    return tls == null ? http1 : new TlsLinks(tls, http1, http1);
   }
 }
