@@ -138,7 +138,8 @@ class TlsUpstreamsTest {
             .connectTimeout(Duration.ofMillis(500))
             .start();
     assertThat(post("k").status()).isEqualTo(502);
-    assertThat(clear.requests()).isZero();
+    // What it takes for a line is a piece of the hello.
+    assertThat(clear.received()).noneMatch(request -> request.line().contains("HTTP/1.1"));
     clear.close();
   }
 

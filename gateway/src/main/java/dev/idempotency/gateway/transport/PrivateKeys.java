@@ -37,20 +37,25 @@ final class PrivateKeys {
 
   static PrivateKey read(Path file, byte[] content) throws TlsFileException {
     for (Pem.Block block : Pem.blocks(file, content)) {
-      switch (block.label()) {
-        case "PRIVATE KEY":
-          return parse(file, block.der());
-        case "RSA PRIVATE KEY":
-          return parse(file, envelope(RSA, block.der()));
-        case "EC PRIVATE KEY":
-          return parse(file, envelope(der(SEQUENCE, EC, curve(file, block.der())), block.der()));
-        case "ENCRYPTED PRIVATE KEY":
-          throw encrypted(file);
-        default: // such as EC PARAMETERS, or the certificate in the same file
+      byte[] pkcs8 = pkcs8(file, block);
+      if (pkcs8 != null) {
+        return parse(file, pkcs8);
       }
     }
     throw new TlsFileException(
         file + ": no private key in it (expected: PEM with -----BEGIN PRIVATE KEY-----)");
+  }
+
+  /** Null for what is no key, such as the curve's parameters or a certificate. */
+  private static byte @Nullable [] pkcs8(Path file, Pem.Block block) throws TlsFileException {
+    byte[] der = block.der();
+    return switch (block.label()) {
+      case "PRIVATE KEY" -> der;
+      case "RSA PRIVATE KEY" -> envelope(RSA, der);
+      case "EC PRIVATE KEY" -> envelope(der(SEQUENCE, EC, curve(file, der)), der);
+      case "ENCRYPTED PRIVATE KEY" -> throw encrypted(file);
+      default -> null;
+    };
   }
 
   static TlsFileException encrypted(Path file) {
@@ -130,7 +135,7 @@ final class PrivateKeys {
     }
     int length = 0;
     for (int i = 1; i < lengthBytes(der, at); i++) {
-      length = length << 8 | der[at + i] & 0xff;
+      length = (length << 8) | (der[at + i] & 0xff);
     }
     return length;
   }

@@ -4,15 +4,20 @@ import io.netty.pkitesting.CertificateBuilder;
 import io.netty.pkitesting.X509Bundle;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.security.Principal;
+import java.security.PrivateKey;
+import java.security.cert.X509Certificate;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.function.UnaryOperator;
 import javax.net.ssl.KeyManager;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManager;
+import javax.net.ssl.X509ExtendedKeyManager;
 
 /** An authority and what it signs, made for one test. */
 public final class Certificates {
@@ -70,6 +75,7 @@ public final class Certificates {
                 .ecp256()
                 .subject("CN=gw.test")
                 .addSanIpAddress("127.0.0.1")
+                .setIsCertificateAuthority(true)
                 .buildSelfSigned());
   }
 
@@ -78,7 +84,7 @@ public final class Certificates {
     return orFail(
         () -> {
           SSLContext context = SSLContext.getInstance("TLS");
-          KeyManager[] keys = shown == null ? null : shown.toKeyManagerFactory().getKeyManagers();
+          KeyManager[] keys = shown == null ? null : new KeyManager[] {new Insistent(shown)};
           TrustManager[] trusted = {authority.toTrustManager()};
           context.init(keys, trusted, null);
           return context;
@@ -93,6 +99,46 @@ public final class Certificates {
           whole, file, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Shows its certificate even to those who asked for one of another authority. */
+  private static final class Insistent extends X509ExtendedKeyManager {
+    private static final String ALIAS = "own";
+    private final X509Bundle shown;
+
+    Insistent(X509Bundle shown) {
+      this.shown = shown;
+    }
+
+    @Override
+    public String[] getClientAliases(String type, Principal[] issuers) {
+      return new String[] {ALIAS};
+    }
+
+    @Override
+    public String chooseClientAlias(String[] types, Principal[] issuers, Socket socket) {
+      return ALIAS;
+    }
+
+    @Override
+    public String[] getServerAliases(String type, Principal[] issuers) {
+      return new String[] {ALIAS};
+    }
+
+    @Override
+    public String chooseServerAlias(String type, Principal[] issuers, Socket socket) {
+      return type.startsWith("EC") ? ALIAS : null;
+    }
+
+    @Override
+    public X509Certificate[] getCertificateChain(String alias) {
+      return shown.getCertificatePath();
+    }
+
+    @Override
+    public PrivateKey getPrivateKey(String alias) {
+      return shown.getKeyPair().getPrivate();
     }
   }
 
