@@ -43,6 +43,7 @@ final class Gateway implements AutoCloseable {
   private final BodyBudget budget;
   private final MultiThreadIoEventLoopGroup group;
   private final Stores stores;
+  private final OutgoingTls tls;
   private final EventLoops loops;
   private final HttpServer server;
   private final AdminServer admin;
@@ -56,11 +57,12 @@ final class Gateway implements AutoCloseable {
     this.configuration = configuration;
     // First, because it may refuse, and nothing has been started yet.
     this.stores = new Stores(configuration.store());
+    this.tls = new OutgoingTls(configuration);
     this.group = transport.group(configuration.threads(), "gateway");
     this.budget = new BodyBudget(configuration.limits().bodyBudget());
     GatewayMetrics metrics = new GatewayMetrics(version);
     ExchangeListener heard = listeners(configuration, metrics);
-    this.loops = new EventLoops(configuration, group, transport, stores, budget, heard);
+    this.loops = new EventLoops(configuration, group, transport, stores, tls, budget, heard);
     this.server =
         new HttpServer(
             transport, group, EdgeOptions.server(configuration), loops::exchanges, heard::bug);
@@ -105,6 +107,8 @@ final class Gateway implements AutoCloseable {
     metrics.bodies(budget);
     metrics.readiness(this::readiness);
     metrics.clientConnections(server::connections);
+    metrics.tls(
+        server::certificateExpires, server::handshakeFailures, server::reloadFailures);
     loops.exchanges().values().forEach(own -> metrics.deferredWrites(own::deferredWrites));
     for (List<HttpUpstream> pools : loops.upstreams().values()) {
       for (HttpUpstream pool : pools) {
@@ -234,7 +238,6 @@ final class Gateway implements AutoCloseable {
     onLoops(Exchanges::abandon);
     await(SETTLING, this::isQuiet);
     await(SETTLING, this::isWritten);
-    server.close();
     stop();
   }
 
@@ -263,6 +266,8 @@ final class Gateway implements AutoCloseable {
 
   private void stop() {
     watch.stop();
+    tls.close();
+    server.close();
     admin.close();
     for (Map.Entry<EventLoop, List<HttpUpstream>> own : loops.upstreams().entrySet()) {
       own.getKey().execute(() -> own.getValue().forEach(HttpUpstream::close));

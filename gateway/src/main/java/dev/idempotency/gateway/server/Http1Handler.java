@@ -69,14 +69,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientC
   }
 
   /** The client's address in the forms that exchanges want. */
-  record Peers(Peer http11, Peer http10) {
-    static Peers of(String address, boolean trusted, boolean tls, @Nullable String subject) {
-      String scheme = tls ? "https" : "http";
-      return new Peers(
-          new Peer(address, scheme, "1.1", trusted, subject),
-          new Peer(address, scheme, "1.0", trusted, subject));
-    }
-  }
+  record Peers(Peer http11, Peer http10) {}
 
   @Override
   public void handlerAdded(ChannelHandlerContext ctx) {

@@ -1,7 +1,6 @@
 package dev.idempotency.gateway.server;
 
 import dev.idempotency.gateway.exchange.Exchanges;
-import dev.idempotency.gateway.transport.OnePieceResponseEncoder;
 import dev.idempotency.gateway.transport.TlsFileException;
 import dev.idempotency.gateway.transport.Transport;
 import io.netty.bootstrap.ServerBootstrap;
@@ -12,7 +11,7 @@ import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.WriteBufferWaterMark;
-import java.net.InetSocketAddress;
+import io.netty.handler.ssl.ApplicationProtocolNames;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
@@ -23,14 +22,12 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The listener for clients. Each connection belongs to one event loop, and so do its exchanges and
+ * The listeners for clients. Each connection belongs to one event loop, and so do its exchanges and
  * the upstream connections and the store that these use.
  *
  * <p>Threading: safe from any thread.
@@ -42,9 +39,9 @@ public final class HttpServer {
   private final Transport transport;
   private final EventLoopGroup group;
   private final ServerOptions options;
-  private final Function<EventLoop, Exchanges> exchanges;
+  private final Protocols protocols;
   private final Consumer<Throwable> bugs;
-  private final AtomicInteger connections = new AtomicInteger();
+  private final Connections connections;
   private final Map<ClientConnection, EventLoop> open = new ConcurrentHashMap<>();
   private final List<ServerTls> secured = new CopyOnWriteArrayList<>();
   private final AtomicBoolean beating = new AtomicBoolean();
@@ -63,8 +60,9 @@ public final class HttpServer {
     this.transport = transport;
     this.group = group;
     this.options = options;
-    this.exchanges = exchanges;
+    this.protocols = new Protocols(this, options, exchanges);
     this.bugs = bugs;
+    this.connections = new Connections(options.connectionsPerAddress());
   }
 
   /**
@@ -93,7 +91,7 @@ public final class HttpServer {
         .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true)
         .childOption(
             ChannelOption.WRITE_BUFFER_WATER_MARK, new WriteBufferWaterMark(32 * 1024, 128 * 1024))
-        .childHandler(new Initializer(tls))
+        .childHandler(new Initializer(listener, tls))
         .bind(listener.address());
   }
 
@@ -107,74 +105,57 @@ public final class HttpServer {
   }
 
   private final class Initializer extends ChannelInitializer<Channel> {
-    private final @Nullable ServerTls tls;
 
-    private Initializer(@Nullable ServerTls tls) {
+    private final ListenerOptions listener;
+    private final @Nullable ServerTls tls;
+    private final Connections.Listener places = connections.listener(options.connections());
+
+    Initializer(ListenerOptions listener, @Nullable ServerTls tls) {
+      this.listener = listener;
       this.tls = tls;
     }
 
     @Override
     protected void initChannel(Channel channel) {
-      if (connections.incrementAndGet() > options.connections() || draining) {
-        connections.decrementAndGet();
+      String address = Connections.textOf(channel.remoteAddress());
+      boolean trusted = options.trustedProxies().contains(address);
+      if (draining || !places.take(address, !trusted)) {
         Transport.close(channel);
-      } else if (tls == null) {
-        speak(channel, false, null);
+        return;
+      }
+      channel.closeFuture().addListener(closed -> places.giveBack(address, !trusted));
+      if (tls == null) {
+        Caller caller = new Caller(address, "http", trusted, null);
+        protocols.installClear(channel, caller, listener.http2());
       } else {
-        greet(channel, tls);
+        greet(channel, tls, address, trusted);
       }
     }
   }
 
   /** A connection that has to pass the TLS handshake first. */
-  private void greet(Channel channel, ServerTls tls) {
-    AtomicReference<ClientConnection> greeting = new AtomicReference<>();
-    TlsGate gate =
-        new TlsGate(
-            this,
-            tls,
-            (protocol, subject) -> {
-              speak(channel, true, subject);
-              open.remove(greeting.get());
-            });
-    greeting.set(gate);
-    open.put(gate, channel.eventLoop());
+  private void greet(Channel channel, ServerTls tls, String address, boolean trusted) {
+    TlsGate.Next next =
+        (protocol, subject) -> {
+          Caller caller = new Caller(address, "https", trusted, subject);
+          if (ApplicationProtocolNames.HTTP_2.equals(protocol)) {
+            protocols.installHttp2(channel, caller);
+          } else {
+            protocols.installHttp1(channel, caller);
+          }
+        };
+    TlsGate gate = new TlsGate(this, tls, next);
+    opened(gate, channel);
     channel.pipeline().addLast(new HelloHandler(tls), gate);
   }
 
-  private void speak(Channel channel, boolean tls, @Nullable String subject) {
-    RequestDecoder decoder = new RequestDecoder(options);
-    Http1Handler handler =
-        new Http1Handler(
-            this,
-            options,
-            decoder,
-            exchanges.apply(channel.eventLoop()),
-            peers(channel, tls, subject));
-    open.put(handler, channel.eventLoop());
-    channel.pipeline().addLast(decoder, new OnePieceResponseEncoder(), handler);
-  }
-
-  private Http1Handler.Peers peers(Channel channel, boolean tls, @Nullable String subject) {
-    String address = addressOf(channel);
-    boolean trusted = options.trustedProxies().contains(address);
-    return Http1Handler.Peers.of(address, trusted, tls, subject);
-  }
-
-  private static String addressOf(Channel channel) {
-    if (channel.remoteAddress() instanceof InetSocketAddress remote
-        && remote.getAddress() != null) {
-      String text = remote.getAddress().getHostAddress();
-      int zone = text.indexOf('%');
-      return zone < 0 ? text : text.substring(0, zone);
-    }
-    return "unknown";
+  /** From now on this speaks for the channel. */
+  void opened(ClientConnection connection, Channel channel) {
+    open.put(connection, channel.eventLoop());
   }
 
   void closed(ClientConnection connection) {
-    if (open.remove(connection) != null) {
-      connections.decrementAndGet();
-    }
+    open.remove(connection);
   }
 
   void bug(Throwable cause) {
@@ -187,7 +168,12 @@ public final class HttpServer {
 
   /** Open connections of clients. */
   public int connections() {
-    return connections.get();
+    return connections.open();
+  }
+
+  /** Connections that were closed at once because no place was left for them, since the start. */
+  public long refusedConnections() {
+    return connections.refused();
   }
 
   /**

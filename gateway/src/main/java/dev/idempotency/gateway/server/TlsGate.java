@@ -75,6 +75,7 @@ final class TlsGate extends ChannelInboundHandlerAdapter implements ClientConnec
     }
     SslHandler handler = ctx.pipeline().get(SslHandler.class);
     handshaken = true;
+    server.closed(this);
     next.handshaken(handler.applicationProtocol(), subject(handler.engine().getSession()));
   }
 
