@@ -107,8 +107,7 @@ final class Gateway implements AutoCloseable {
     metrics.bodies(budget);
     metrics.readiness(this::readiness);
     metrics.clientConnections(server::connections);
-    metrics.tls(
-        server::certificateExpires, server::handshakeFailures, server::reloadFailures);
+    metrics.tls(server::certificateExpires, server::handshakeFailures, server::reloadFailures);
     loops.exchanges().values().forEach(own -> metrics.deferredWrites(own::deferredWrites));
     for (List<HttpUpstream> pools : loops.upstreams().values()) {
       for (HttpUpstream pool : pools) {

@@ -224,8 +224,11 @@ final class GatewayCollector implements MultiCollector {
   }
 
   private static CounterSnapshot counter(String name, String help, LongAdder count) {
-    return new CounterSnapshot(
-        new MetricMetadata(name, help), List.of(point(count.sum(), Labels.EMPTY)));
+    return counter(name, help, count.sum());
+  }
+
+  private static CounterSnapshot counter(String name, String help, long count) {
+    return new CounterSnapshot(new MetricMetadata(name, help), List.of(point(count, Labels.EMPTY)));
   }
 
   private static CounterDataPointSnapshot point(long value, Labels labels) {
