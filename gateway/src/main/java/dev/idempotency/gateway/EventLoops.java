@@ -47,6 +47,7 @@ final class EventLoops {
       EventLoopGroup group,
       Transport transport,
       Stores stores,
+      OutgoingTls tls,
       BodyBudget budget,
       ExchangeListener listener) {
     AddressResolverGroup<InetSocketAddress> resolver = new NameResolvers(transport);
@@ -57,7 +58,9 @@ final class EventLoops {
       Map<String, HttpUpstream> pools = new LinkedHashMap<>();
       for (Upstream upstream : configuration.upstreams().values()) {
         UpstreamOptions options = EdgeOptions.upstream(upstream, configuration.threads());
-        pools.put(upstream.name(), new HttpUpstream(options, loop, transport, resolver));
+        pools.put(
+            upstream.name(),
+            new HttpUpstream(options, tls.of(upstream.name()), loop, transport, resolver));
       }
       upstreams.put(loop, List.copyOf(pools.values()));
       exchanges.put(

@@ -3,11 +3,14 @@ package dev.idempotency.gateway.operations;
 import dev.idempotency.gateway.exchange.BodyBudget;
 import dev.idempotency.gateway.exchange.ExchangeListener;
 import dev.idempotency.gateway.http.RequestHead;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.IntSupplier;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -65,6 +68,18 @@ public final class GatewayMetrics implements ExchangeListener {
   /** Shows open connections of clients. */
   public void clientConnections(IntSupplier connections) {
     gauges.clientConnections = connections;
+  }
+
+  /**
+   * Shows TLS to clients; where there is none, nothing.
+   *
+   * @param expires when the first certificate expires; null where there is none
+   * @param handshakes handshakes that failed
+   * @param reloads changed files that were of no use
+   */
+  public void tls(
+      Supplier<@Nullable Instant> expires, LongSupplier handshakes, LongSupplier reloads) {
+    gauges.tls = new Gauges.Tls(expires, handshakes, reloads);
   }
 
   /** Shows writes that wait to be tried again; called once for each event loop. */

@@ -10,6 +10,8 @@ import dev.idempotency.gateway.http.Tunnel;
 import dev.idempotency.gateway.transport.ChannelTunnel;
 import dev.idempotency.gateway.transport.FlatHeaders;
 import dev.idempotency.gateway.transport.NettyChunk;
+import dev.idempotency.gateway.transport.OnePieceRequestEncoder;
+import dev.idempotency.gateway.transport.TlsChannels;
 import dev.idempotency.gateway.transport.Transport;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -30,12 +32,14 @@ import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.util.ReferenceCountUtil;
+import io.netty.util.concurrent.Promise;
 import org.jspecify.annotations.Nullable;
 
 /** One HTTP/1.1 connection to an upstream. */
-final class Http1Connection extends ChannelInboundHandlerAdapter implements UpstreamConnection {
+final class Http1Connection extends ChannelInboundHandlerAdapter
+    implements UpstreamConnection, Link {
 
-  private final HttpUpstream pool;
+  private final LinkOwner owner;
   private final ResponseDecoder decoder;
   private final Channel channel;
   private final ChannelFutureListener lastWritten = this::lastWritten;
@@ -54,15 +58,55 @@ final class Http1Connection extends ChannelInboundHandlerAdapter implements Upst
   private boolean upgrading;
   private long quietSince;
   private boolean paused;
+  private boolean taken;
+  private boolean retired;
 
-  Http1Connection(HttpUpstream pool, ResponseDecoder decoder, Channel channel) {
-    this.pool = pool;
+  Http1Connection(LinkOwner owner, ResponseDecoder decoder, Channel channel) {
+    this.owner = owner;
     this.decoder = decoder;
     this.channel = channel;
   }
 
-  Channel channel() {
-    return channel;
+  /** A {@link LinkFactory}: without TLS a connected channel is ready. */
+  static void prepare(
+      Channel channel, UpstreamOptions.Address address, LinkOwner owner, Promise<Link> ready) {
+    ResponseDecoder decoder = new ResponseDecoder();
+    Http1Connection connection = new Http1Connection(owner, decoder, channel);
+    channel.pipeline().addLast(decoder, new OnePieceRequestEncoder(), connection);
+    ready.setSuccess(connection);
+  }
+
+  // ---- the link
+
+  @Override
+  public @Nullable UpstreamConnection take() {
+    if (isFull()) {
+      return null;
+    }
+    if (!Transport.isQuietAndOpen(channel)) {
+      close();
+      return null;
+    }
+    taken = true;
+    return this;
+  }
+
+  @Override
+  public int exchanges() {
+    return taken ? 1 : 0;
+  }
+
+  @Override
+  public boolean isFull() {
+    return taken || retired;
+  }
+
+  @Override
+  public void retire() {
+    retired = true;
+    if (!taken) {
+      close();
+    }
   }
 
   // ---- the request
@@ -106,14 +150,14 @@ final class Http1Connection extends ChannelInboundHandlerAdapter implements Upst
     interim = false;
     overdue = false;
     upgrading = false;
-    quietSince = pool.nanoTime();
+    quietSince = owner.nanoTime();
     decoder.expect(head.method().equals("HEAD"));
     Headers headers = head.headers();
     // Trailers come as they may; TE would have to be nominated by Connection (RFC 9110 §10.1.4).
     headers.remove("TE");
     if (!headers.contains("Host")) {
       // An HTTP/1.0 client need not send one; this request is HTTP/1.1 (RFC 9112 §3.2).
-      headers.add("Host", pool.authority());
+      headers.add("Host", owner.authority());
     }
     if (contentLength < 0) {
       headers.add("Transfer-Encoding", "chunked");
@@ -154,7 +198,7 @@ final class Http1Connection extends ChannelInboundHandlerAdapter implements Upst
       return;
     }
     requestEnded = true;
-    quietSince = pool.nanoTime();
+    quietSince = owner.nanoTime();
     DefaultHttpRequest head = heldHead;
     if (head == null) {
       writeLast(LastHttpContent.EMPTY_LAST_CONTENT);
@@ -178,7 +222,7 @@ final class Http1Connection extends ChannelInboundHandlerAdapter implements Upst
   }
 
   private void write(Object message) {
-    quietSince = pool.nanoTime();
+    quietSince = owner.nanoTime();
     channel.write(message).addListener(ChannelFutureListener.FIRE_EXCEPTION_ON_FAILURE);
   }
 
@@ -205,7 +249,7 @@ final class Http1Connection extends ChannelInboundHandlerAdapter implements Upst
 
   private void lastWritten(ChannelFuture written) {
     requestWritten = written.isSuccess();
-    quietSince = pool.nanoTime();
+    quietSince = owner.nanoTime();
     writeFailed |= !written.isSuccess();
     // A failure says nothing of the response, which may wait in the receive buffer: it is read
     // until the connection's end is seen there.
@@ -228,14 +272,14 @@ final class Http1Connection extends ChannelInboundHandlerAdapter implements Upst
   public void resumeResponse() {
     if (paused) {
       paused = false;
-      quietSince = pool.nanoTime();
+      quietSince = owner.nanoTime();
       channel.config().setAutoRead(true);
     }
   }
 
   @Override
   public void channelRead(ChannelHandlerContext ctx, Object message) {
-    quietSince = pool.nanoTime();
+    quietSince = owner.nanoTime();
     if (receiver == null) {
       ReferenceCountUtil.release(message);
       return;
@@ -262,7 +306,7 @@ final class Http1Connection extends ChannelInboundHandlerAdapter implements Upst
     ResponseHead head = new ResponseHead(status, FlatHeaders.of(response.headers()));
     if (upgrading && status == 101) {
       receiver = null;
-      Tunnel tunnel = ChannelTunnel.takeOver(channel, () -> pool.closed(this));
+      Tunnel tunnel = ChannelTunnel.takeOver(channel, () -> owner.closed(this));
       to.upgraded(head, tunnel);
     } else if (!ResponseDecoder.isUnderstood(response)) {
       fail(ResponseReceiver.Failure.MALFORMED);
@@ -291,8 +335,9 @@ final class Http1Connection extends ChannelInboundHandlerAdapter implements Upst
       return;
     }
     boolean last = content instanceof LastHttpContent;
-    if (last && closeDelimited && writeFailed) {
-      // The write took the reset from the socket; what then looks like a close is none.
+    if (last && closeDelimited && (writeFailed || TlsChannels.isCutOff(channel))) {
+      // A failed write took the reset from the socket, and anybody can end a TCP connection: what
+      // then looks like the end is none.
       content.release();
       fail(ResponseReceiver.Failure.CLOSED);
       return;
@@ -310,6 +355,9 @@ final class Http1Connection extends ChannelInboundHandlerAdapter implements Upst
       // An answer that came before the whole request was out leaves the connection half-used.
       boolean reusable = decoder.isCleanAfterResponse() && keepAlive && requestWritten && !overdue;
       dropHeld();
+      if (!overdue) {
+        owner.succeeded(this);
+      }
       release(reusable);
       to.end(trailers);
     }
@@ -350,7 +398,7 @@ final class Http1Connection extends ChannelInboundHandlerAdapter implements Upst
   @Override
   public void channelInactive(ChannelHandlerContext ctx) {
     fail(ResponseReceiver.Failure.CLOSED);
-    pool.closed(this);
+    owner.closed(this);
   }
 
   private void fail(ResponseReceiver.Failure failure) {
@@ -359,6 +407,9 @@ final class Http1Connection extends ChannelInboundHandlerAdapter implements Upst
     dropHeld();
     close();
     if (to != null) {
+      if (!overdue) {
+        owner.failed(this);
+      }
       to.failed(failure);
     }
   }
@@ -373,25 +424,28 @@ final class Http1Connection extends ChannelInboundHandlerAdapter implements Upst
 
   // ---- time, and the end
 
-  boolean isOverdue() {
+  @Override
+  public boolean isOverdue() {
     return receiver != null && overdue;
   }
 
-  /** Called at every beat of the pool. */
-  void beat(long now) {
+  /** Called at every beat of the owner. */
+  @Override
+  public void beat(long now) {
     ResponseReceiver to = receiver;
     boolean waitsForClient = paused || (!requestEnded && channel.isWritable());
     if (to == null || waitsForClient) {
       return;
     }
-    if (!overdue && now - quietSince > pool.options().responseTimeout().toNanos()) {
+    if (!overdue && now - quietSince > owner.options().responseTimeout().toNanos()) {
       overdue = true;
       quietSince = now;
+      owner.failed(this);
       to.overdue();
-      if (receiver == to && !pool.mayKeepOverdue()) {
+      if (receiver == to && !owner.mayKeepOverdue()) {
         fail(ResponseReceiver.Failure.TIMEOUT);
       }
-    } else if (overdue && now - quietSince > pool.options().lateResponse().toNanos()) {
+    } else if (overdue && now - quietSince > owner.options().lateResponse().toNanos()) {
       fail(ResponseReceiver.Failure.TIMEOUT);
     }
   }
@@ -409,17 +463,31 @@ final class Http1Connection extends ChannelInboundHandlerAdapter implements Upst
   }
 
   private void release(boolean reusable) {
-    if (reusable && channel.isActive()) {
-      if (paused) {
-        resumeResponse();
-      }
-      pool.released(this);
+    if (reusable && TlsChannels.isTls(channel)) {
+      // Not within an event of this channel: what the TLS handler has read behind the response is
+      // not decrypted yet, and would come to whoever is next.
+      channel.eventLoop().execute(this::rest);
+    } else if (reusable) {
+      rest();
     } else {
       close();
     }
   }
 
-  void close() {
+  private void rest() {
+    if (retired || !channel.isActive()) {
+      close();
+      return;
+    }
+    if (paused) {
+      resumeResponse();
+    }
+    taken = false;
+    owner.released(this);
+  }
+
+  @Override
+  public void close() {
     Transport.close(channel);
   }
 }

@@ -1,7 +1,7 @@
 package dev.idempotency.gateway.upstream;
 
 import dev.idempotency.gateway.exchange.Upstream;
-import dev.idempotency.gateway.transport.OnePieceRequestEncoder;
+import dev.idempotency.gateway.exchange.UpstreamConnection;
 import dev.idempotency.gateway.transport.Transport;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
@@ -11,7 +11,9 @@ import io.netty.channel.ChannelOption;
 import io.netty.channel.ConnectTimeoutException;
 import io.netty.channel.EventLoop;
 import io.netty.resolver.AddressResolverGroup;
+import io.netty.util.AttributeKey;
 import io.netty.util.NetUtil;
+import io.netty.util.concurrent.Promise;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
@@ -33,7 +35,11 @@ import org.jspecify.annotations.Nullable;
  */
 public final class HttpUpstream implements Upstream {
 
+  private final LinkOwner owner = new Owner();
+  private final LinkFactory links;
+
   private static final long BEAT_MILLIS = 50;
+  private static final AttributeKey<Promise<Link>> READY = AttributeKey.valueOf("ready link");
 
   private final UpstreamOptions options;
   private final EventLoop loop;
@@ -42,12 +48,14 @@ public final class HttpUpstream implements Upstream {
   private final String authority;
   private final ArrayDeque<Idle> idle = new ArrayDeque<>();
   private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
-  private final Set<Http1Connection> open = new LinkedHashSet<>();
+  private final Set<Link> open = new LinkedHashSet<>();
   private int connecting;
   private boolean beating;
   private boolean closed;
 
   /**
+   * One that is spoken to in the clear.
+   *
    * @param resolver finds the addresses of host names without blocking
    */
   public HttpUpstream(
@@ -55,8 +63,22 @@ public final class HttpUpstream implements Upstream {
       EventLoop loop,
       Transport transport,
       AddressResolverGroup<InetSocketAddress> resolver) {
+    this(options, null, loop, transport, resolver);
+  }
+
+  /**
+   * @param tls that of the options, the same for all loops; null for a clear upstream
+   * @param resolver finds the addresses of host names without blocking
+   */
+  public HttpUpstream(
+      UpstreamOptions options,
+      @Nullable UpstreamTls tls,
+      EventLoop loop,
+      Transport transport,
+      AddressResolverGroup<InetSocketAddress> resolver) {
     this.options = options;
     this.loop = loop;
+    this.links = LinkFactory.of(options, tls);
     this.address = addressOf(options);
     this.authority = NetUtil.toSocketAddressString(first(options).host(), first(options).port());
     this.bootstrap =
@@ -96,28 +118,15 @@ public final class HttpUpstream implements Upstream {
   private final class Initializer extends ChannelInitializer<Channel> {
     @Override
     protected void initChannel(Channel channel) {
-      ResponseDecoder decoder = new ResponseDecoder();
-      Http1Connection connection = new Http1Connection(HttpUpstream.this, decoder, channel);
-      channel.pipeline().addLast(decoder, new OnePieceRequestEncoder(), connection);
+      Promise<Link> ready = loop.newPromise();
+      channel.attr(READY).set(ready);
+      links.prepare(channel, first(options), owner, ready);
     }
   }
 
   /** The upstream's name in the configuration. */
   public String name() {
     return options.name();
-  }
-
-  UpstreamOptions options() {
-    return options;
-  }
-
-  /** host:port, for requests that name no host. */
-  String authority() {
-    return authority;
-  }
-
-  long nanoTime() {
-    return System.nanoTime();
   }
 
   @Override
@@ -127,25 +136,26 @@ public final class HttpUpstream implements Upstream {
       acquirer.refused(Refusal.CLOSED);
       return;
     }
-    Http1Connection live = takeIdle();
+    UpstreamConnection live = takeIdle();
     if (live != null) {
       acquirer.acquired(live);
     } else if (open.size() + connecting < options.maxConnections()) {
       connect(acquirer);
     } else if (waiting.size() < options.maxWaiting()) {
-      waiting.add(new Waiting(acquirer, nanoTime() + options.acquireTimeout().toNanos()));
+      waiting.add(new Waiting(acquirer, System.nanoTime() + options.acquireTimeout().toNanos()));
     } else {
       acquirer.refused(Refusal.QUEUE_FULL);
     }
   }
 
-  private @Nullable Http1Connection takeIdle() {
+  private @Nullable UpstreamConnection takeIdle() {
     for (Idle last = idle.pollLast(); last != null; last = idle.pollLast()) {
-      boolean fresh = nanoTime() - last.since < options.idleTimeout().toNanos();
-      if (fresh && Transport.isQuietAndOpen(last.connection.channel())) {
-        return last.connection;
+      boolean fresh = System.nanoTime() - last.since < options.idleTimeout().toNanos();
+      UpstreamConnection taken = fresh ? last.link.take() : null;
+      if (taken != null) {
+        return taken;
       }
-      last.connection.close();
+      last.link.close();
     }
     return null;
   }
@@ -166,11 +176,12 @@ public final class HttpUpstream implements Upstream {
   }
 
   private void connectEnded(ChannelFuture connect, Acquirer acquirer) {
-    connecting--;
     if (connect.isSuccess()) {
-      connected(connect.channel(), acquirer);
+      Channel channel = connect.channel();
+      channel.attr(READY).get().addListener(done -> linked(channel, acquirer));
       return;
     }
+    connecting--;
     // Those who wait first: the refused caller may come again at once.
     serveWaiting();
     acquirer.refused(
@@ -179,38 +190,77 @@ public final class HttpUpstream implements Upstream {
             : Refusal.UNREACHABLE);
   }
 
-  private void connected(Channel channel, Acquirer acquirer) {
-    Http1Connection connection = channel.pipeline().get(Http1Connection.class);
-    if (connection == null || closed) {
+  private void linked(Channel channel, Acquirer acquirer) {
+    connecting--;
+    Promise<Link> ready = channel.attr(READY).get();
+    Link link = ready.isSuccess() ? ready.getNow() : null;
+    if (link == null || closed) {
       Transport.close(channel);
-      acquirer.refused(closed ? Refusal.CLOSED : Refusal.UNREACHABLE);
-      return;
-    }
-    open.add(connection);
-    acquirer.acquired(connection);
-  }
-
-  /** The connection can carry another exchange. */
-  void released(Http1Connection connection) {
-    if (closed) {
-      connection.close();
-      return;
-    }
-    if (waiting.isEmpty()) {
-      idle.addLast(new Idle(connection, nanoTime()));
-    } else if (Transport.isQuietAndOpen(connection.channel())) {
-      waiting.remove().acquirer.acquired(connection);
-    } else {
-      // Its place goes to whoever waits.
-      connection.close();
-    }
-  }
-
-  void closed(Http1Connection connection) {
-    if (open.remove(connection)) {
-      idle.removeIf(resting -> resting.connection == connection);
       serveWaiting();
+      acquirer.refused(closed ? Refusal.CLOSED : Refusal.TLS_FAILED);
+      return;
     }
+    open.add(link);
+    UpstreamConnection taken = link.take();
+    if (taken == null) {
+      acquirer.refused(Refusal.UNREACHABLE);
+    } else {
+      acquirer.acquired(taken);
+    }
+  }
+
+  private final class Owner implements LinkOwner {
+
+    @Override
+    public UpstreamOptions options() {
+      return options;
+    }
+
+    @Override
+    public String authority() {
+      return authority;
+    }
+
+    @Override
+    public long nanoTime() {
+      return System.nanoTime();
+    }
+
+    @Override
+    public boolean mayKeepOverdue() {
+      return HttpUpstream.this.mayKeepOverdue();
+    }
+
+    @Override
+    public void released(Link link) {
+      if (closed) {
+        link.close();
+        return;
+      }
+      if (waiting.isEmpty()) {
+        idle.addLast(new Idle(link, nanoTime()));
+        return;
+      }
+      UpstreamConnection taken = link.take();
+      if (taken != null) {
+        waiting.remove().acquirer.acquired(taken);
+      }
+      // Else its place goes to whoever waits, as soon as it is closed.
+    }
+
+    @Override
+    public void closed(Link link) {
+      if (open.remove(link)) {
+        idle.removeIf(resting -> resting.link == link);
+        serveWaiting();
+      }
+    }
+
+    @Override
+    public void failed(Link link) {}
+
+    @Override
+    public void succeeded(Link link) {}
   }
 
   /** A place became free without a connection. */
@@ -233,7 +283,7 @@ public final class HttpUpstream implements Upstream {
 
   private void beat() {
     try {
-      look(nanoTime());
+      look(System.nanoTime());
     } finally {
       beating = connecting > 0 || !open.isEmpty() || !waiting.isEmpty();
       if (beating) {
@@ -253,10 +303,10 @@ public final class HttpUpstream implements Upstream {
         break;
       }
       resting.remove();
-      oldest.connection.close();
+      oldest.link.close();
     }
     if (open.size() > idle.size()) {
-      List.copyOf(open).forEach(connection -> connection.beat(now));
+      List.copyOf(open).forEach(link -> link.beat(now));
     }
   }
 
@@ -265,7 +315,7 @@ public final class HttpUpstream implements Upstream {
    * of the pool, so that an upstream that hung and recovered is not starved by its past.
    */
   boolean mayKeepOverdue() {
-    long overdue = open.stream().filter(Http1Connection::isOverdue).count();
+    long overdue = open.stream().filter(Link::isOverdue).count();
     return overdue <= Math.max(1, options.maxConnections() / 4);
   }
 
@@ -290,11 +340,11 @@ public final class HttpUpstream implements Upstream {
     List<Waiting> refused = new ArrayList<>(waiting);
     waiting.clear();
     refused.forEach(waiter -> waiter.acquirer.refused(Refusal.CLOSED));
-    List.copyOf(idle).forEach(resting -> resting.connection.close());
+    List.copyOf(idle).forEach(resting -> resting.link.close());
     idle.clear();
   }
 
-  private record Idle(Http1Connection connection, long since) {}
+  private record Idle(Link link, long since) {}
 
   private record Waiting(Acquirer acquirer, long until) {}
 }
