@@ -59,13 +59,9 @@ public final class ChannelTunnel extends ChannelInboundHandlerAdapter implements
     channel.config().setOption(ChannelOption.ALLOW_HALF_CLOSURE, true);
     channel.config().setAutoClose(true);
     pipeline.addLast(tunnel);
-    boolean behindTls = pipeline.get(SslHandler.class) == null;
-    for (ChannelHandler handler : before) {
-      if (behindTls) {
-        // A decoder hands over what it has not read yet.
-        pipeline.remove(handler);
-      }
-      behindTls |= handler instanceof SslHandler;
+    // From the last, so that a decoder hands what it has not read yet to the tunnel and nobody else.
+    for (int i = before.size() - 1; i >= 0 && !(before.get(i) instanceof SslHandler); i--) {
+      pipeline.remove(before.get(i));
     }
     return tunnel;
   }
