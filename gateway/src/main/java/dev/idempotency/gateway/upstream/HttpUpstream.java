@@ -1,7 +1,6 @@
 package dev.idempotency.gateway.upstream;
 
 import dev.idempotency.gateway.exchange.Upstream;
-import dev.idempotency.gateway.exchange.UpstreamConnection;
 import dev.idempotency.gateway.transport.Transport;
 import io.netty.channel.EventLoop;
 import io.netty.resolver.AddressResolverGroup;
@@ -20,9 +19,8 @@ import org.jspecify.annotations.Nullable;
  * One upstream as one event loop sees it: its addresses, the connections to them, which are kept
  * alive, checked when they are taken out and bounded in number, and the requests that wait.
  *
- * <p>The limits are the upstream's, not an address's. A request goes to the address with least
- * under way; where no connection can be made, to the next one, because then surely nothing was
- * sent. What was sent is never sent again.
+ * <p>A request goes to the address with least under way; where no connection can be made, to the
+ * next one, because then surely nothing was sent. What was sent is never sent again.
  */
 public final class HttpUpstream implements Upstream {
 
@@ -36,11 +34,10 @@ public final class HttpUpstream implements Upstream {
   private final Connector connector;
   private final Names names;
   private final Endpoints endpoints;
-  private final WaitingLine waiting = new WaitingLine();
+  private final Placement placement;
   private final Home home = new Home();
   private @Nullable HealthChecks checks;
   private boolean beating;
-  private boolean serving;
   private boolean closed;
   private final LongAdder ejections = new LongAdder();
   private final LongAdder connectFailures = new LongAdder();
@@ -86,6 +83,7 @@ public final class HttpUpstream implements Upstream {
     this.authority = NetUtil.toSocketAddressString(first.host(), first.port());
     this.connector = new Connector(options, loop, transport, LinkFactory.of(options));
     this.endpoints = new Endpoints(board);
+    this.placement = new Placement(options, endpoints, clock, home);
     this.names = new Names(options, loop, resolver, home);
     endpoints.replace(names.known(), options.ejection(), home);
     if (options.healthCheck() != null && board.claim()) {
@@ -114,73 +112,8 @@ public final class HttpUpstream implements Upstream {
       return;
     }
     names.start();
-    long until = clock.getAsLong() + options.acquireTimeout().toNanos();
-    WaitingLine.Waiting request = new WaitingLine.Waiting(acquirer, until);
-    Endpoint place = waiting.isEmpty() ? place() : null;
-    if (place != null) {
-      give(place, request);
-    } else if (endpoints.isEmpty() && !names.isLookingUp()) {
-      acquirer.refused(Refusal.UNREACHABLE);
-    } else if (waiting.size() < mostWaiting()) {
-      waiting.add(request);
-      startBeating();
-    } else {
-      acquirer.refused(Refusal.QUEUE_FULL);
-    }
-  }
-
-  /** As long as there is no address, those wait too for whom there would be connections. */
-  private int mostWaiting() {
-    return options.maxWaiting() + (endpoints.isEmpty() ? options.maxConnections() : 0);
-  }
-
-  /** An address where a place is free or can be made; null: none now. */
-  private @Nullable Endpoint place() {
-    long now = clock.getAsLong();
-    Endpoint best = endpoints.choose(now, List.of());
-    if (best == null || best.hasPlace()) {
-      return best;
-    }
-    if (best.awaitsPlaces() && waiting.size() < options.maxWaiting()) {
-      return null;
-    }
-    if (endpoints.connections() < options.maxConnections()) {
-      return best;
-    }
-    Endpoint other = endpoints.chooseWithPlace(now);
-    return other == null && endpoints.dropRest() ? best : other;
-  }
-
-  private void give(Endpoint endpoint, WaitingLine.Waiting request) {
-    long now = clock.getAsLong();
-    endpoints.chosen(endpoint, now);
-    UpstreamConnection warm = endpoint.take(now);
-    if (warm != null) {
-      request.acquirer().acquired(warm);
-    } else {
-      // There is room: if not before, then because connections that were stale are gone.
-      startBeating();
-      new Connecting(home, request).start(endpoint);
-    }
-  }
-
-  private void serveWaiting() {
-    if (serving) {
-      // The loop below looks again.
-      return;
-    }
-    serving = true;
-    try {
-      while (!closed && !waiting.isEmpty()) {
-        Endpoint place = place();
-        if (place == null) {
-          return;
-        }
-        give(place, waiting.remove());
-      }
-    } finally {
-      serving = false;
-    }
+    placement.place(acquirer, names.isLookingUp());
+    startBeating();
   }
 
   private void startBeating() {
@@ -197,11 +130,11 @@ public final class HttpUpstream implements Upstream {
   private void beat() {
     try {
       long now = clock.getAsLong();
-      waiting.expire(now, endpoints.isEmpty() ? Refusal.UNREACHABLE : Refusal.QUEUE_TIMEOUT);
+      placement.expire(now);
       endpoints.beat(now);
-      serveWaiting();
+      placement.serveWaiting();
     } finally {
-      beating = endpoints.connections() > 0 || !waiting.isEmpty();
+      beating = endpoints.connections() > 0 || placement.waiting() > 0;
       if (beating) {
         schedule();
       }
@@ -247,7 +180,7 @@ public final class HttpUpstream implements Upstream {
 
     @Override
     public void roomLeft() {
-      serveWaiting();
+      placement.serveWaiting();
     }
 
     @Override
@@ -291,9 +224,9 @@ public final class HttpUpstream implements Upstream {
     @Override
     public void lookedUp() {
       if (endpoints.isEmpty() && !names.isLookingUp()) {
-        waiting.refuseAll(Refusal.UNREACHABLE);
+        placement.refuseAll(Refusal.UNREACHABLE);
       }
-      serveWaiting();
+      placement.serveWaiting();
     }
 
     @Override
@@ -314,7 +247,7 @@ public final class HttpUpstream implements Upstream {
 
   /** Requests that wait for a connection. Event loop only. */
   public int waitingRequests() {
-    return waiting.size();
+    return placement.waiting();
   }
 
   /** How many addresses are known. Any thread, as all that follow; may be a moment old. */
@@ -349,7 +282,7 @@ public final class HttpUpstream implements Upstream {
     if (checks != null) {
       checks.stop();
     }
-    waiting.refuseAll(Refusal.CLOSED);
+    placement.refuseAll(Refusal.CLOSED);
     endpoints.leave();
   }
 }

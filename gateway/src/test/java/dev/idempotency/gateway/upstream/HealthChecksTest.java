@@ -30,8 +30,7 @@ class HealthChecksTest {
 
   HealthChecksTest() {
     rig.addresses = at(one, two);
-    rig.health =
-        new HealthCheck("/up?deep=1", Duration.ofMillis(50), Duration.ofMillis(500), 2, 3);
+    rig.health = new HealthCheck("/up?deep=1", Duration.ofMillis(50), Duration.ofMillis(500), 2, 3);
   }
 
   @AfterEach
@@ -64,7 +63,8 @@ class HealthChecksTest {
   @ValueSource(strings = {"500", "404", "reset", "nonsense", "silence"})
   void addressWhoseAnswersAreBadGetsNoRequestsUntilTheyAreGood(String how) {
     if (how.equals("silence")) {
-      rig.health = new HealthCheck("/up?deep=1", Duration.ofMillis(50), Duration.ofMillis(50), 2, 3);
+      rig.health =
+          new HealthCheck("/up?deep=1", Duration.ofMillis(50), Duration.ofMillis(50), 2, 3);
     }
     HttpUpstream upstream = rig.start();
     await().until(() -> checks.get() > 3);

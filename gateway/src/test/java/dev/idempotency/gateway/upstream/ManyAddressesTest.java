@@ -92,8 +92,7 @@ class ManyAddressesTest {
       fill(full, fillers);
       rig.connectTimeout = Duration.ofMillis(200);
       rig.addresses =
-          List.of(
-              new UpstreamOptions.Address("127.0.0.1", full.getLocalPort()), at(two).get(0));
+          List.of(new UpstreamOptions.Address("127.0.0.1", full.getLocalPort()), at(two).get(0));
       HttpUpstream upstream = rig.start();
       assertThat(get(upstream, 2)).containsOnly("200 2");
       assertThat(upstream.connectFailures()).isEqualTo(1);
@@ -296,8 +295,7 @@ class ManyAddressesTest {
     assertThat(rig.get(upstream)).isIn("200 1", "200 2");
     boolean atOne = one.requests() == 1;
     ScriptedUpstream warm = atOne ? one : two;
-    board.publish(
-        Set.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), warm.port())));
+    board.publish(Set.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), warm.port())));
     assertThat(rig.get(upstream)).isEqualTo(atOne ? "200 2" : "200 1");
     assertThat(rig.onLoop(upstream::connections)).isEqualTo(1);
     await().until(() -> warm.openConnections() == 0);

@@ -165,8 +165,7 @@ class NamesTest {
 
   @Test
   void nameAndAddressesAreOneUpstream() {
-    rig.addresses =
-        List.of(PoolRig.at(one).get(0), new UpstreamOptions.Address("more.test", 80));
+    rig.addresses = List.of(PoolRig.at(one).get(0), new UpstreamOptions.Address("more.test", 80));
     names.answer(one, two);
     HttpUpstream upstream = rig.start();
     await().until(() -> rig.get(upstream).equals("200 2"));
