@@ -86,6 +86,8 @@ class NamesTest {
     assertThat(rig.get(upstream)).isEqualTo("200 1");
     names.answer(two);
     await().until(() -> rig.get(upstream).equals("200 2"));
+    // What rested at the old address does not wait for its idle time-out.
+    await().until(() -> one.openConnections() == 0);
   }
 
   @Test
