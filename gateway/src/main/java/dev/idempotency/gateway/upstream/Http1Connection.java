@@ -6,6 +6,8 @@ import dev.idempotency.gateway.http.Chunk;
 import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.http.RequestHead;
 import dev.idempotency.gateway.http.ResponseHead;
+import dev.idempotency.gateway.http.Tunnel;
+import dev.idempotency.gateway.transport.ChannelTunnel;
 import dev.idempotency.gateway.transport.FlatHeaders;
 import dev.idempotency.gateway.transport.NettyChunk;
 import dev.idempotency.gateway.transport.OnePieceRequestEncoder;
@@ -42,6 +44,7 @@ final class Http1Connection extends ChannelInboundHandlerAdapter
   private boolean keepAlive;
   private boolean closeDelimited;
   private boolean overdue;
+  private boolean upgrading;
   private long quietSince;
   private boolean paused;
   private boolean taken;
@@ -115,6 +118,17 @@ final class Http1Connection extends ChannelInboundHandlerAdapter
     return start(head, contentLength, to);
   }
 
+  @Override
+  public boolean upgrade(RequestHead head, ResponseReceiver to) {
+    head.headers().add("Connection", "Upgrade").add("Upgrade", "websocket");
+    if (!start(head, 0, to)) {
+      return false;
+    }
+    upgrading = true;
+    end();
+    return true;
+  }
+
   private boolean start(RequestHead head, long contentLength, ResponseReceiver to) {
     assert channel.eventLoop().inEventLoop();
     if (!channel.isActive()) {
@@ -126,6 +140,7 @@ final class Http1Connection extends ChannelInboundHandlerAdapter
     interim = false;
     interims = 0;
     overdue = false;
+    upgrading = false;
     progress();
     decoder.expect(head.method().equals("HEAD"));
     request.begin(head, contentLength);
@@ -200,7 +215,12 @@ final class Http1Connection extends ChannelInboundHandlerAdapter
     int status = response.status().code();
     interim = status < 200;
     ResponseHead head = new ResponseHead(status, FlatHeaders.of(response.headers()));
-    if (!ResponseDecoder.isUnderstood(response) || (interim && ++interims > MOST_INTERIMS)) {
+    if (upgrading && status == 101) {
+      receiver = null;
+      owner.succeeded(this);
+      Tunnel tunnel = ChannelTunnel.takeOver(channel, () -> owner.closed(this));
+      to.upgraded(head, tunnel);
+    } else if (!ResponseDecoder.isUnderstood(response) || (interim && ++interims > MOST_INTERIMS)) {
       fail(ResponseReceiver.Failure.MALFORMED);
     } else if (interim) {
       to.informational(head);
