@@ -87,7 +87,7 @@ class SeveralAddressesTest {
     one.script(
         (request, wire) -> wire.respond(request.line().startsWith("GET /up ") ? 503 : 200, "1"));
     two.script((request, wire) -> wire.respond(200, "2"));
-    String check = "{ path: /up, interval: 100ms, timeout: 100ms, healthy: 2, unhealthy: 2 }";
+    String check = "{ path: /up, interval: 1s, timeout: 1s, healthy: 2, unhealthy: 2 }";
     try (TestGateway gateway = start("health-check: " + check)) {
       String shown = "gateway_upstream_addresses{state=\"unhealthy\",upstream=\"app\"} 1.0";
       await().until(() -> metrics(gateway).contains(shown));
