@@ -26,6 +26,8 @@ import dev.idempotency.gateway.transport.TlsFileException;
 import dev.idempotency.gateway.transport.Transport;
 import dev.idempotency.gateway.upstream.Ejection;
 import dev.idempotency.gateway.upstream.HttpUpstream;
+import dev.idempotency.gateway.upstream.HealthBoard;
+import dev.idempotency.gateway.upstream.UpstreamListener;
 import dev.idempotency.gateway.upstream.UpstreamOptions;
 import dev.idempotency.gateway.upstream.UpstreamTls;
 import io.netty.channel.Channel;
@@ -149,7 +151,13 @@ final class TlsEdge implements AutoCloseable {
     upstreamTls = UpstreamTls.start(options);
     upstream =
         new HttpUpstream(
-            options, upstreamTls, loop, transport, DefaultAddressResolverGroup.INSTANCE);
+            options,
+            upstreamTls,
+            loop,
+            transport,
+            DefaultAddressResolverGroup.INSTANCE,
+            new HealthBoard(),
+            UpstreamListener.NONE);
     Exchanges exchanges =
         new Exchanges(
             List.of(

@@ -99,6 +99,27 @@ public final class GatewayMetrics implements ExchangeListener {
   }
 
   /**
+   * Shows what is thought of an upstream's addresses; called once for each event loop. Of the
+   * gauges the highest is shown, of the counts the sum.
+   *
+   * @param known addresses in all
+   * @param ejected those that are passed over because requests to them fail
+   * @param unhealthy those that fail their health checks
+   * @param ejections how often one was ejected
+   * @param connectFailures connections that could not be made
+   */
+  public void upstreamAddresses(
+      String name,
+      IntSupplier known,
+      IntSupplier ejected,
+      IntSupplier unhealthy,
+      LongSupplier ejections,
+      LongSupplier connectFailures) {
+    gauges.addresses.add(
+        new Gauges.UpstreamAddresses(name, known, ejected, unhealthy, ejections, connectFailures));
+  }
+
+  /**
    * All metrics as text. Takes some milliseconds, the first time some hundred: not for an event
    * loop.
    *

@@ -17,6 +17,7 @@ final class Gauges {
   volatile @Nullable IntSupplier clientConnections;
   final List<IntSupplier> deferredWrites = new CopyOnWriteArrayList<>();
   final List<UpstreamPool> upstreams = new CopyOnWriteArrayList<>();
+  final List<UpstreamAddresses> addresses = new CopyOnWriteArrayList<>();
 
   volatile @Nullable Tls tls;
 
@@ -25,4 +26,13 @@ final class Gauges {
 
   /** The connections of one event loop to one upstream. */
   record UpstreamPool(String name, IntSupplier open, IntSupplier idle, IntSupplier waiting) {}
+
+  /** What one event loop thinks of the addresses of one upstream. */
+  record UpstreamAddresses(
+      String name,
+      IntSupplier known,
+      IntSupplier ejected,
+      IntSupplier unhealthy,
+      LongSupplier ejections,
+      LongSupplier connectFailures) {}
 }
