@@ -25,10 +25,9 @@ interface LinkFactory {
 
   /** The one that does what the options say. */
   static LinkFactory of(UpstreamOptions options) {
-    if (options.tls() != null || options.http2()) {
-      throw new IllegalArgumentException(
-          options.name() + ": neither TLS nor HTTP/2 is spoken to upstreams yet");
+    if (options.tls() != null) {
+      throw new IllegalArgumentException(options.name() + ": TLS is not spoken to upstreams yet");
     }
-    return Http1Connection::prepare;
+    return options.http2() ? Http2Link::prepare : Http1Connection::prepare;
   }
 }
