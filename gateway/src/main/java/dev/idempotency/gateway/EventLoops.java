@@ -15,7 +15,9 @@ import dev.idempotency.gateway.idempotency.Fingerprinter;
 import dev.idempotency.gateway.idempotency.OutcomePolicy;
 import dev.idempotency.gateway.transport.Transport;
 import dev.idempotency.gateway.upstream.Ejection;
+import dev.idempotency.gateway.upstream.HealthBoard;
 import dev.idempotency.gateway.upstream.HttpUpstream;
+import dev.idempotency.gateway.upstream.UpstreamListener;
 import dev.idempotency.gateway.upstream.UpstreamOptions;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
@@ -28,6 +30,7 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -44,6 +47,8 @@ final class EventLoops {
 
   private static final Duration LONGEST_LATE = Duration.ofMinutes(5);
 
+  private static final Duration RESOLVE_INTERVAL = Duration.ofSeconds(30);
+
   private final Map<EventLoop, Exchanges> exchanges = new LinkedHashMap<>();
   private final Map<EventLoop, List<HttpUpstream>> upstreams = new LinkedHashMap<>();
 
@@ -54,7 +59,10 @@ final class EventLoops {
       Stores stores,
       BodyBudget budget,
       ExchangeListener listener) {
-    AddressResolverGroup<InetSocketAddress> resolver = new NameResolvers(transport);
+    AddressResolverGroup<InetSocketAddress> resolver =
+        new NameResolvers(transport, RESOLVE_INTERVAL);
+    Map<String, HealthBoard> boards = new HashMap<>();
+    UpstreamListener log = new UpstreamLog();
     List<Fingerprinter> fingerprinters = fingerprinters(configuration);
     Response page = page();
     for (EventExecutor executor : group) {
@@ -62,7 +70,9 @@ final class EventLoops {
       Map<String, HttpUpstream> pools = new LinkedHashMap<>();
       for (Configuration.Upstream upstream : configuration.upstreams().values()) {
         UpstreamOptions options = options(upstream, configuration.threads());
-        pools.put(upstream.name(), new HttpUpstream(options, loop, transport, resolver));
+        HealthBoard board = boards.computeIfAbsent(upstream.name(), name -> new HealthBoard());
+        pools.put(
+            upstream.name(), new HttpUpstream(options, loop, transport, resolver, board, log));
       }
       upstreams.put(loop, List.copyOf(pools.values()));
       exchanges.put(
@@ -89,7 +99,7 @@ final class EventLoops {
         late.compareTo(LONGEST_LATE) < 0 ? late : LONGEST_LATE,
         upstream.idleTimeout(),
         Duration.ofMinutes(5),
-        Duration.ofSeconds(30),
+        RESOLVE_INTERVAL,
         share(upstream.maxConnections(), threads),
         upstream.maxWaiting() == 0 ? 0 : share(upstream.maxWaiting(), threads),
         upstream.acquireTimeout(),

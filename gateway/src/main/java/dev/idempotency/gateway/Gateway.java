@@ -117,6 +117,13 @@ final class Gateway implements AutoCloseable {
       for (HttpUpstream pool : pools) {
         metrics.upstream(
             pool.name(), pool::connections, pool::idleConnections, pool::waitingRequests);
+        metrics.upstreamAddresses(
+            pool.name(),
+            pool::addresses,
+            pool::ejectedAddresses,
+            pool::unhealthyAddresses,
+            pool::ejections,
+            pool::connectFailures);
       }
     }
   }

@@ -45,6 +45,7 @@ final class GatewayCollector implements MultiCollector {
     exchanges(all);
     failures(all);
     upstreams(all);
+    AddressSeries.collect(metrics.gauges.addresses, all);
     gauges(all);
     return new MetricSnapshots(all);
   }

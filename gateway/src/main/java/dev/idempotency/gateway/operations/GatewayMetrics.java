@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.IntSupplier;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -81,6 +82,27 @@ public final class GatewayMetrics implements ExchangeListener {
    */
   public void upstream(String name, IntSupplier open, IntSupplier idle, IntSupplier waiting) {
     gauges.upstreams.add(new Gauges.UpstreamPool(name, open, idle, waiting));
+  }
+
+  /**
+   * Shows what is thought of an upstream's addresses; called once for each event loop. Of the
+   * gauges the highest is shown, of the counts the sum.
+   *
+   * @param known addresses in all
+   * @param ejected those that are passed over because requests to them fail
+   * @param unhealthy those that fail their health checks
+   * @param ejections how often one was ejected
+   * @param connectFailures connections that could not be made
+   */
+  public void upstreamAddresses(
+      String name,
+      IntSupplier known,
+      IntSupplier ejected,
+      IntSupplier unhealthy,
+      LongSupplier ejections,
+      LongSupplier connectFailures) {
+    gauges.addresses.add(
+        new Gauges.UpstreamAddresses(name, known, ejected, unhealthy, ejections, connectFailures));
   }
 
   /**

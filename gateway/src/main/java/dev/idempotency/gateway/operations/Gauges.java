@@ -4,6 +4,7 @@ import dev.idempotency.gateway.exchange.BodyBudget;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.IntSupplier;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** Where the values come from that are asked for only when somebody scrapes. */
@@ -14,7 +15,17 @@ final class Gauges {
   volatile @Nullable IntSupplier clientConnections;
   final List<IntSupplier> deferredWrites = new CopyOnWriteArrayList<>();
   final List<UpstreamPool> upstreams = new CopyOnWriteArrayList<>();
+  final List<UpstreamAddresses> addresses = new CopyOnWriteArrayList<>();
 
   /** The connections of one event loop to one upstream. */
   record UpstreamPool(String name, IntSupplier open, IntSupplier idle, IntSupplier waiting) {}
+
+  /** What one event loop thinks of the addresses of one upstream. */
+  record UpstreamAddresses(
+      String name,
+      IntSupplier known,
+      IntSupplier ejected,
+      IntSupplier unhealthy,
+      LongSupplier ejections,
+      LongSupplier connectFailures) {}
 }

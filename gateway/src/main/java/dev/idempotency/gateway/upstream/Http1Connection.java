@@ -10,23 +10,14 @@ import dev.idempotency.gateway.transport.FlatHeaders;
 import dev.idempotency.gateway.transport.NettyChunk;
 import dev.idempotency.gateway.transport.OnePieceRequestEncoder;
 import dev.idempotency.gateway.transport.Transport;
-import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelFuture;
-import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.socket.SocketChannel;
-import io.netty.handler.codec.http.DefaultFullHttpRequest;
-import io.netty.handler.codec.http.DefaultHttpContent;
-import io.netty.handler.codec.http.DefaultHttpRequest;
-import io.netty.handler.codec.http.EmptyHttpHeaders;
 import io.netty.handler.codec.http.HttpContent;
-import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpUtil;
-import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.Promise;
@@ -36,21 +27,20 @@ import org.jspecify.annotations.Nullable;
 final class Http1Connection extends ChannelInboundHandlerAdapter
     implements UpstreamConnection, Link {
 
+  /** Nobody sends more of them in earnest; they must not keep an exchange alive for ever. */
+  private static final int MOST_INTERIMS = 100;
+
   private final LinkOwner owner;
   private final ResponseDecoder decoder;
   private final Channel channel;
-  private final ChannelFutureListener lastWritten = this::lastWritten;
+  private final RequestWriter request;
 
   private @Nullable ResponseReceiver receiver;
-  private @Nullable DefaultHttpRequest heldHead;
-  private @Nullable ByteBuf heldChunk;
-  private boolean requestEnded;
-  private boolean requestWritten;
   private boolean finalHead;
   private boolean interim;
+  private int interims;
   private boolean keepAlive;
   private boolean closeDelimited;
-  private boolean writeFailed;
   private boolean overdue;
   private long quietSince;
   private boolean paused;
@@ -61,6 +51,7 @@ final class Http1Connection extends ChannelInboundHandlerAdapter
     this.owner = owner;
     this.decoder = decoder;
     this.channel = channel;
+    this.request = new RequestWriter(owner, channel, this::progress);
   }
 
   /** A {@link LinkFactory}: without TLS a connected channel is ready. */
@@ -112,8 +103,10 @@ final class Http1Connection extends ChannelInboundHandlerAdapter
     if (!start(head, body.length, to)) {
       return false;
     }
-    heldChunk = body.length == 0 ? null : Unpooled.wrappedBuffer(body);
-    end();
+    if (body.length > 0) {
+      request.write(Unpooled.wrappedBuffer(body));
+    }
+    request.end();
     return true;
   }
 
@@ -128,118 +121,39 @@ final class Http1Connection extends ChannelInboundHandlerAdapter
       return false;
     }
     receiver = to;
-    requestEnded = false;
-    requestWritten = false;
     finalHead = false;
     closeDelimited = false;
     interim = false;
+    interims = 0;
     overdue = false;
-    quietSince = owner.nanoTime();
+    progress();
     decoder.expect(head.method().equals("HEAD"));
-    Headers headers = head.headers();
-    if (!headers.contains("Host")) {
-      // An HTTP/1.0 client need not send one; this request is HTTP/1.1 (RFC 9112 §3.2).
-      headers.add("Host", owner.authority());
-    }
-    if (contentLength < 0) {
-      headers.add("Transfer-Encoding", "chunked");
-    } else if (contentLength > 0 || hasContentByMeaning(head.method())) {
-      headers.add("Content-Length", Long.toString(contentLength));
-    }
-    heldHead =
-        new DefaultHttpRequest(
-            HttpVersion.HTTP_1_1,
-            HttpMethod.valueOf(head.method()),
-            head.target(),
-            new FlatHeaders(headers));
+    request.begin(head, contentLength);
     return true;
-  }
-
-  /** Methods whose requests say so when they have no content (RFC 9110 §8.6). */
-  private static boolean hasContentByMeaning(String method) {
-    return method.equals("POST") || method.equals("PUT") || method.equals("PATCH");
   }
 
   @Override
   public void write(Chunk chunk) {
-    ByteBuf buffer = NettyChunk.bufferOf(chunk);
-    if (receiver == null || requestEnded) {
-      buffer.release();
-    } else if (heldHead != null && heldChunk == null) {
-      // Kept back for a moment: most bodies are one chunk, and go out with their head in one piece.
-      heldChunk = buffer;
-    } else {
-      writeHeld();
-      write(new DefaultHttpContent(buffer));
-    }
+    request.write(NettyChunk.bufferOf(chunk));
   }
 
   @Override
   public void end() {
-    if (receiver == null || requestEnded) {
-      return;
-    }
-    requestEnded = true;
-    quietSince = owner.nanoTime();
-    DefaultHttpRequest head = heldHead;
-    if (head == null) {
-      writeLast(LastHttpContent.EMPTY_LAST_CONTENT);
-      return;
-    }
-    ByteBuf content = heldChunk == null ? Unpooled.EMPTY_BUFFER : heldChunk;
-    heldHead = null;
-    heldChunk = null;
-    writeLast(
-        new DefaultFullHttpRequest(
-            head.protocolVersion(),
-            head.method(),
-            head.uri(),
-            content,
-            head.headers(),
-            EmptyHttpHeaders.INSTANCE));
-  }
-
-  private void writeLast(Object message) {
-    channel.writeAndFlush(message).addListener(lastWritten);
-  }
-
-  private void write(Object message) {
-    quietSince = owner.nanoTime();
-    channel.write(message).addListener(ChannelFutureListener.FIRE_EXCEPTION_ON_FAILURE);
-  }
-
-  private void writeHeld() {
-    DefaultHttpRequest head = heldHead;
-    ByteBuf content = heldChunk;
-    heldHead = null;
-    heldChunk = null;
-    if (head != null) {
-      write(head);
-    }
-    if (content != null) {
-      write(new DefaultHttpContent(content));
-    }
+    request.end();
   }
 
   @Override
   public void flush() {
-    if (receiver != null) {
-      writeHeld();
-      channel.flush();
-    }
-  }
-
-  private void lastWritten(ChannelFuture written) {
-    requestWritten = written.isSuccess();
-    quietSince = owner.nanoTime();
-    writeFailed |= !written.isSuccess();
-    // A failure says nothing of the response, which may wait in the receive buffer: it is read
-    // until the connection's end is seen there.
+    request.flush();
   }
 
   @Override
   public boolean isWritable() {
     return channel.isWritable();
+  }
+
+  private void progress() {
+    quietSince = owner.nanoTime();
   }
 
   // ---- the response
@@ -254,14 +168,14 @@ final class Http1Connection extends ChannelInboundHandlerAdapter
   public void resumeResponse() {
     if (paused) {
       paused = false;
-      quietSince = owner.nanoTime();
+      progress();
       channel.config().setAutoRead(true);
     }
   }
 
   @Override
   public void channelRead(ChannelHandlerContext ctx, Object message) {
-    quietSince = owner.nanoTime();
+    progress();
     if (receiver == null) {
       ReferenceCountUtil.release(message);
       return;
@@ -286,7 +200,7 @@ final class Http1Connection extends ChannelInboundHandlerAdapter
     int status = response.status().code();
     interim = status < 200;
     ResponseHead head = new ResponseHead(status, FlatHeaders.of(response.headers()));
-    if (!ResponseDecoder.isUnderstood(response)) {
+    if (!ResponseDecoder.isUnderstood(response) || (interim && ++interims > MOST_INTERIMS)) {
       fail(ResponseReceiver.Failure.MALFORMED);
     } else if (interim) {
       to.informational(head);
@@ -313,7 +227,7 @@ final class Http1Connection extends ChannelInboundHandlerAdapter
       return;
     }
     boolean last = content instanceof LastHttpContent;
-    if (last && closeDelimited && writeFailed) {
+    if (last && closeDelimited && request.hasFailed()) {
       // The write took the reset from the socket; what then looks like a close is none.
       content.release();
       fail(ResponseReceiver.Failure.CLOSED);
@@ -330,8 +244,9 @@ final class Http1Connection extends ChannelInboundHandlerAdapter
       Headers trailers = FlatHeaders.of(((LastHttpContent) content).trailingHeaders());
       receiver = null;
       // An answer that came before the whole request was out leaves the connection half-used.
-      boolean reusable = decoder.isCleanAfterResponse() && keepAlive && requestWritten && !overdue;
-      dropHeld();
+      boolean reusable =
+          decoder.isCleanAfterResponse() && keepAlive && request.isWritten() && !overdue;
+      request.drop();
       if (!overdue) {
         owner.succeeded(this);
       }
@@ -357,7 +272,7 @@ final class Http1Connection extends ChannelInboundHandlerAdapter
   @Override
   public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
     if (isWriteFailure()) {
-      writeFailed = true;
+      request.failed();
       return;
     }
     fail(ResponseReceiver.Failure.CLOSED);
@@ -381,21 +296,13 @@ final class Http1Connection extends ChannelInboundHandlerAdapter
   private void fail(ResponseReceiver.Failure failure) {
     ResponseReceiver to = receiver;
     receiver = null;
-    dropHeld();
+    request.drop();
     close();
     if (to != null) {
       if (!overdue) {
         owner.failed(this);
       }
       to.failed(failure);
-    }
-  }
-
-  private void dropHeld() {
-    heldHead = null;
-    if (heldChunk != null) {
-      heldChunk.release();
-      heldChunk = null;
     }
   }
 
@@ -410,7 +317,7 @@ final class Http1Connection extends ChannelInboundHandlerAdapter
   @Override
   public void beat(long now) {
     ResponseReceiver to = receiver;
-    boolean waitsForClient = paused || (!requestEnded && channel.isWritable());
+    boolean waitsForClient = paused || (!request.isEnded() && channel.isWritable());
     if (to == null || waitsForClient) {
       return;
     }
@@ -430,7 +337,7 @@ final class Http1Connection extends ChannelInboundHandlerAdapter
   @Override
   public void cancel() {
     receiver = null;
-    dropHeld();
+    request.drop();
     close();
   }
 
