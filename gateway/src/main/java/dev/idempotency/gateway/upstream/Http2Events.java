@@ -55,7 +55,12 @@ final class Http2Events extends Http2EventAdapter implements Http2RemoteFlowCont
       short weight,
       boolean exclusive,
       int padding,
-      boolean endOfStream) {
+      boolean endOfStream)
+      throws Http2Exception {
+    if (streams.exchangeOf(connection().stream(streamId)) == null) {
+      throw Http2Exception.connectionError(
+          Http2Error.PROTOCOL_ERROR, "a stream that the server began (RFC 9113 §5.1.1)");
+    }
     tell(streamId, exchange -> exchange.headers(headers, endOfStream));
   }
 

@@ -30,6 +30,7 @@ final class Http2Exchange implements UpstreamConnection {
   private @Nullable Http2Headers heldHead;
   private @Nullable Http2Stream stream;
   private boolean requestEnded;
+  private boolean awaitsRoom;
   private boolean over;
   private boolean overdue;
   private boolean heard;
@@ -137,12 +138,15 @@ final class Http2Exchange implements UpstreamConnection {
   @Override
   public boolean isWritable() {
     Http2Stream live = stream;
-    return live == null || over || streams.isWritable(live);
+    boolean writable = live == null || over || streams.isWritable(live);
+    awaitsRoom |= !writable;
+    return writable;
   }
 
   /** The flow control of the connection says that this changed. */
   void writabilityChanged() {
-    if (receiver != null && !requestEnded && isWritable()) {
+    if (awaitsRoom && receiver != null && !requestEnded && isWritable()) {
+      awaitsRoom = false;
       receiver.writable();
     }
   }

@@ -40,6 +40,11 @@ class Http2LinkTest {
 
   private static final int CANCEL = 8;
   private static final int REFUSED_STREAM = 7;
+  /** The numbers of streams that the codec gives. */
+  private static final int FIRST = 3;
+
+  private static final int SECOND = 5;
+  private static final int THIRD = 7;
   private static final byte[] NO_BODY = {};
 
   private final ScriptedHttp2Server server = ScriptedHttp2Server.ok();
@@ -193,7 +198,7 @@ class Http2LinkTest {
 
   private void assertGrows(CompletableFuture<Wire> wire, int by, int to) {
     try {
-      wire.orTimeout(10, TimeUnit.SECONDS).join().windowUpdate(1, by);
+      wire.orTimeout(10, TimeUnit.SECONDS).join().windowUpdate(FIRST, by);
     } catch (java.io.IOException e) {
       throw new java.io.UncheckedIOException(e);
     }
@@ -540,6 +545,7 @@ class Http2LinkTest {
     Link link = bench.link();
     server.script((request, wire) -> {});
     HeardResponse other = send(link);
+    await().until(() -> server.received().size() == 1);
     server.script((request, wire) -> answer.give(request.stream(), wire));
     HeardResponse heard = send(link);
 
@@ -550,13 +556,24 @@ class Http2LinkTest {
     assertThat(bench.onLoop(link::exchanges)).isZero();
   }
 
+  /** A thousand of them. */
+  private static final byte[] PINGS = pings();
+
+  private static byte[] pings() {
+    java.nio.ByteBuffer pings = java.nio.ByteBuffer.allocate(17_000);
+    while (pings.hasRemaining()) {
+      pings.put(new byte[] {0, 0, 8, 6, 0, 0, 0, 0, 0}).putLong(0);
+    }
+    return pings.array();
+  }
+
   @Test
   void serverThatAsksWithoutEndAndReadsNoAnswerLosesItsConnection() {
     Link link = bench.link();
     server.script(
         (request, wire) -> {
-          for (int i = 0; i < 5_000_000; i++) {
-            wire.frame(ScriptedHttp2Server.PING, 0, 0, new byte[8]);
+          for (int i = 0; i < 5_000; i++) {
+            wire.raw(PINGS);
           }
         });
     assertThat(send(link).result()).isIn("MALFORMED", "CLOSED");
@@ -626,8 +643,8 @@ class Http2LinkTest {
     CompletableFuture<Wire> wire = new CompletableFuture<>();
     server.script(
         (request, connection) -> {
-          if (request.stream() == 5) {
-            connection.goAway(3, 0);
+          if (request.stream() == THIRD) {
+            connection.goAway(SECOND, 0);
             wire.complete(connection);
           }
         });
@@ -643,7 +660,7 @@ class Http2LinkTest {
     assertThat(bench.onLoop(() -> unused.send(get(), NO_BODY, four))).isFalse();
     assertThat(four.events()).isEmpty();
 
-    wire.join().respond(1, 200, "one").respond(3, 200, "two");
+    wire.join().respond(FIRST, 200, "one").respond(SECOND, 200, "two");
     assertThat(one.result()).isEqualTo("200 one");
     assertThat(two.result()).isEqualTo("200 two");
     await().until(() -> bench.closed.get() == 1 && server.openConnections() == 0);
@@ -662,7 +679,7 @@ class Http2LinkTest {
     HeardResponse heard = send(link);
     wire.orTimeout(10, TimeUnit.SECONDS).join();
     await().until(() -> bench.onLoop(link::isFull));
-    wire.join().goAway(1, 0).respond(1, 200, "ok");
+    wire.join().goAway(FIRST, 0).respond(FIRST, 200, "ok");
     assertThat(heard.result()).isEqualTo("200 ok");
     await().until(() -> bench.closed.get() == 1);
   }
@@ -675,7 +692,7 @@ class Http2LinkTest {
     HeardResponse other = send(link);
     HeardResponse heard = new HeardResponse();
     UpstreamConnection place = begin(link, -1, heard);
-    wire.orTimeout(10, TimeUnit.SECONDS).join().goAway(1, 0);
+    wire.orTimeout(10, TimeUnit.SECONDS).join().goAway(FIRST, 0);
     await().until(() -> bench.onLoop(link::isFull));
     bench.run(
         () -> {
@@ -683,7 +700,7 @@ class Http2LinkTest {
           place.flush();
         });
     assertThat(heard.result()).isEqualTo("NOT_PROCESSED");
-    wire.join().respond(1, 200, "ok");
+    wire.join().respond(FIRST, 200, "ok");
     assertThat(other.result()).isEqualTo("200 ok");
     await().until(() -> bench.closed.get() == 1);
   }
@@ -693,8 +710,8 @@ class Http2LinkTest {
   void connectionThatClosesLosesAllThatIsUnderWay(boolean abort) {
     server.script(
         (request, wire) -> {
-          if (request.stream() == 3) {
-            wire.headers(1, false, ":status", "200").data(1, false, "half");
+          if (request.stream() == SECOND) {
+            wire.headers(FIRST, false, ":status", "200").data(FIRST, false, "half");
             if (abort) {
               wire.abort();
             } else {
@@ -773,7 +790,7 @@ class Http2LinkTest {
     CompletableFuture<Wire> wire = new CompletableFuture<>();
     server.script(
         (request, connection) -> {
-          if (request.stream() == 5) {
+          if (request.stream() == THIRD) {
             connection.settings(ScriptedHttp2Server.MAX_CONCURRENT_STREAMS, 1);
             wire.complete(connection);
           }
@@ -785,7 +802,7 @@ class Http2LinkTest {
     await().until(() -> bench.onLoop(link::isFull));
     HeardResponse none = new HeardResponse();
     assertThat(bench.onLoop(() -> place.send(get(), NO_BODY, none))).isFalse();
-    wire.join().respond(1, 200, "a").respond(3, 200, "a").respond(5, 200, "a");
+    wire.join().respond(FIRST, 200, "a").respond(SECOND, 200, "a").respond(THIRD, 200, "a");
     all.forEach(heard -> assertThat(heard.result()).isEqualTo("200 a"));
     await().until(() -> bench.onLoop(() -> !link.isFull()));
   }
@@ -807,7 +824,7 @@ class Http2LinkTest {
     assertThat(bench.onLoop(link::isOverdue)).isTrue();
     assertThat(bench.failed.get()).isEqualTo(1);
 
-    wire.join().respond(1, 200, "late");
+    wire.join().respond(FIRST, 200, "late");
     assertThat(heard.result()).isEqualTo("200 late");
     await().until(() -> bench.closed.get() == 1);
     assertThat(bench.succeeded.get()).isZero();
@@ -840,7 +857,7 @@ class Http2LinkTest {
   void overdueResponseOfAServerThatAnswersOthersCostsOnlyItsPlace() {
     server.script(
         (request, wire) -> {
-          if (request.stream() > 1) {
+          if (request.stream() > FIRST) {
             wire.respond(request.stream(), 200, "ok");
           }
         });
@@ -879,7 +896,7 @@ class Http2LinkTest {
     wire.orTimeout(10, TimeUnit.SECONDS).join();
     bench.run(place::cancel);
     awaitReset(CANCEL);
-    respond(wire, 1);
+    respond(wire, FIRST);
     server.script((request, connection) -> connection.respond(request.stream(), 200, "next"));
     assertThat(send(link).result()).isEqualTo("200 next");
     assertThat(heard.events()).isEmpty();
@@ -896,7 +913,7 @@ class Http2LinkTest {
     bench.run(link::retire);
     assertThat(bench.onLoop(link::take)).isNull();
     assertThat(bench.closed.get()).isZero();
-    wire.join().respond(1, 200, "ok");
+    wire.join().respond(FIRST, 200, "ok");
     assertThat(heard.result()).isEqualTo("200 ok");
     await().until(() -> bench.closed.get() == 1);
     assertThat(server.frames(ScriptedHttp2Server.GOAWAY)).hasSize(1);
