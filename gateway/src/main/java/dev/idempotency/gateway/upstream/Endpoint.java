@@ -6,7 +6,6 @@ import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,12 +39,12 @@ final class Endpoint implements LinkOwner {
   private final Home home;
   private final UpstreamOptions.Address named;
   private final InetSocketAddress address;
-  private final Map<Link, Kept> open = new HashMap<>();
+  private final Map<Link, KeptLink> open = new HashMap<>();
 
   /** Links without an exchange; and those with some, and places left. */
-  private final ArrayDeque<Kept> resting = new ArrayDeque<>();
+  private final ArrayDeque<KeptLink> resting = new ArrayDeque<>();
 
-  private final ArrayDeque<Kept> shared = new ArrayDeque<>();
+  private final ArrayDeque<KeptLink> shared = new ArrayDeque<>();
   private int connecting;
   private int exchanges;
   private boolean leaving;
@@ -58,19 +57,6 @@ final class Endpoint implements LinkOwner {
     this.named = named;
     this.address = address;
     this.multiplexes = home.options().http2();
-  }
-
-  private static final class Kept {
-    final Link link;
-    final long lifeEnd;
-    long restingSince;
-    int counted;
-    boolean retired;
-
-    Kept(Link link, long lifeEnd) {
-      this.link = link;
-      this.lifeEnd = lifeEnd;
-    }
   }
 
   InetSocketAddress address() {
@@ -108,14 +94,14 @@ final class Endpoint implements LinkOwner {
 
   /** A place on a link that is there and well; stale ones are closed on the way. */
   @Nullable UpstreamConnection take(long now) {
-    for (Kept kept = shared.pollLast(); kept != null; kept = shared.pollLast()) {
+    for (KeptLink kept = shared.pollLast(); kept != null; kept = shared.pollLast()) {
       UpstreamConnection taken = take(kept);
       if (taken != null) {
         return taken;
       }
     }
-    for (Kept kept = resting.pollLast(); kept != null; kept = resting.pollLast()) {
-      UpstreamConnection taken = isStale(kept, now) ? null : take(kept);
+    for (KeptLink kept = resting.pollLast(); kept != null; kept = resting.pollLast()) {
+      UpstreamConnection taken = kept.isStale(now) ? null : take(kept);
       if (taken != null) {
         return taken;
       }
@@ -125,7 +111,7 @@ final class Endpoint implements LinkOwner {
     return null;
   }
 
-  private @Nullable UpstreamConnection take(Kept kept) {
+  private @Nullable UpstreamConnection take(KeptLink kept) {
     UpstreamConnection taken = kept.link.take();
     recount(kept);
     if (taken != null && !kept.link.isFull()) {
@@ -134,31 +120,20 @@ final class Endpoint implements LinkOwner {
     return taken;
   }
 
-  private boolean isStale(Kept kept, long now) {
-    return now - kept.restingSince >= home.options().idleTimeout().toNanos() || isOld(kept, now);
-  }
-
-  private boolean isOld(Kept kept, long now) {
-    return !home.options().connectionLife().isZero() && now - kept.lifeEnd >= 0;
-  }
-
-  private void recount(Kept kept) {
-    int now = kept.link.exchanges();
-    exchanges += now - kept.counted;
-    kept.counted = now;
+  private void recount(KeptLink kept) {
+    exchanges += kept.recount();
   }
 
   /** Closes a link that has no exchange. */
-  private void discard(Kept kept) {
+  private void discard(KeptLink kept) {
     open.remove(kept.link);
-    exchanges -= kept.counted;
-    kept.counted = 0;
+    exchanges -= kept.forget();
     kept.link.close();
   }
 
   /** Closes the link that has rested longest; says whether there was one. */
   boolean dropRest() {
-    Kept oldest = resting.pollFirst();
+    KeptLink oldest = resting.pollFirst();
     if (oldest != null) {
       discard(oldest);
     }
@@ -178,7 +153,7 @@ final class Endpoint implements LinkOwner {
   /** A new link, whose first place is taken; null: it was lost at once. */
   @Nullable UpstreamConnection connected(Link link) {
     connecting--;
-    Kept kept = new Kept(link, home.nanoTime() + life());
+    KeptLink kept = new KeptLink(link, home.options(), home.nanoTime());
     open.put(link, kept);
     UpstreamConnection taken = take(kept);
     multiplexes = !link.isFull();
@@ -186,13 +161,6 @@ final class Endpoint implements LinkOwner {
       discard(kept);
     }
     return taken;
-  }
-
-  /** Give or take a tenth, so that connections that were made together don't end together. */
-  private long life() {
-    long nanos = home.options().connectionLife().toNanos();
-    long tenth = nanos / 10;
-    return tenth == 0 ? nanos : nanos + ThreadLocalRandom.current().nextLong(-tenth, tenth + 1);
   }
 
   // ---- what links tell
@@ -219,16 +187,17 @@ final class Endpoint implements LinkOwner {
 
   @Override
   public void released(Link link) {
-    Kept kept = open.get(link);
+    KeptLink kept = open.get(link);
     if (kept == null) {
       return;
     }
     recount(kept);
-    if (home.isClosed() || leaving || isOld(kept, nanoTime())) {
+    long now = nanoTime();
+    if (home.isClosed() || leaving || kept.isOld(now)) {
       retire(kept);
     } else if (link.exchanges() == 0 && !link.isFull()) {
       shared.remove(kept);
-      kept.restingSince = nanoTime();
+      kept.rest(now);
       resting.addLast(kept);
     } else if (!link.isFull() && !shared.contains(kept)) {
       shared.addLast(kept);
@@ -236,23 +205,21 @@ final class Endpoint implements LinkOwner {
     home.roomLeft();
   }
 
-  private void retire(Kept kept) {
+  private void retire(KeptLink kept) {
     shared.remove(kept);
     if (kept.link.exchanges() == 0) {
       resting.remove(kept);
       discard(kept);
-    } else if (!kept.retired) {
-      kept.retired = true;
-      kept.link.retire();
+    } else {
+      kept.retire();
     }
   }
 
   @Override
   public void closed(Link link) {
-    Kept kept = open.remove(link);
+    KeptLink kept = open.remove(link);
     if (kept != null) {
-      exchanges -= kept.counted;
-      kept.counted = 0;
+      exchanges -= kept.forget();
       resting.remove(kept);
       shared.remove(kept);
       home.roomLeft();
@@ -273,8 +240,8 @@ final class Endpoint implements LinkOwner {
 
   void beat(long now) {
     for (int left = resting.size(); left > 0; left--) {
-      Kept kept = resting.removeFirst();
-      if (isStale(kept, now)) {
+      KeptLink kept = resting.removeFirst();
+      if (kept.isStale(now)) {
         discard(kept);
       } else {
         resting.addLast(kept);
@@ -285,11 +252,11 @@ final class Endpoint implements LinkOwner {
     }
   }
 
-  private void beat(Kept kept, long now) {
+  private void beat(KeptLink kept, long now) {
     if (kept.link.exchanges() == 0) {
       return;
     }
-    if (isOld(kept, now)) {
+    if (kept.isOld(now)) {
       retire(kept);
     }
     kept.link.beat(now);

@@ -35,11 +35,12 @@ final class Placement {
    * @param addressesMayCome whether a look-up is under way
    */
   void place(Upstream.Acquirer acquirer, boolean addressesMayCome) {
-    long until = clock.getAsLong() + options.acquireTimeout().toNanos();
-    WaitingLine.Waiting request = new WaitingLine.Waiting(acquirer, until);
-    Endpoint place = line.isEmpty() ? free() : null;
+    long now = clock.getAsLong();
+    WaitingLine.Waiting request =
+        new WaitingLine.Waiting(acquirer, now + options.acquireTimeout().toNanos());
+    Endpoint place = line.isEmpty() ? free(now) : null;
     if (place != null) {
-      give(place, request);
+      give(place, request, now);
     } else if (endpoints.isEmpty() && !addressesMayCome) {
       acquirer.refused(Upstream.Refusal.UNREACHABLE);
     } else if (line.size() < mostWaiting()) {
@@ -55,8 +56,7 @@ final class Placement {
   }
 
   /** An address where a place is free or can be made; null: none now. */
-  private @Nullable Endpoint free() {
-    long now = clock.getAsLong();
+  private @Nullable Endpoint free(long now) {
     Endpoint best = endpoints.choose(now, List.of());
     if (best == null || best.hasPlace()) {
       return best;
@@ -71,8 +71,7 @@ final class Placement {
     return other == null && endpoints.dropRest() ? best : other;
   }
 
-  private void give(Endpoint endpoint, WaitingLine.Waiting request) {
-    long now = clock.getAsLong();
+  private void give(Endpoint endpoint, WaitingLine.Waiting request, long now) {
     endpoints.chosen(endpoint, now);
     UpstreamConnection warm = endpoint.take(now);
     if (warm != null) {
@@ -92,11 +91,12 @@ final class Placement {
     serving = true;
     try {
       while (!home.isClosed() && !line.isEmpty()) {
-        Endpoint place = free();
+        long now = clock.getAsLong();
+        Endpoint place = free(now);
         if (place == null) {
           return;
         }
-        give(place, line.remove());
+        give(place, line.remove(), now);
       }
     } finally {
       serving = false;
