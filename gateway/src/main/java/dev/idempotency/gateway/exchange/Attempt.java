@@ -251,6 +251,10 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
     clientWritable();
   }
 
+  boolean isOver() {
+    return phase == Phase.ENDED;
+  }
+
   private boolean isAnswering() {
     return capture != null && capture.isBegun();
   }

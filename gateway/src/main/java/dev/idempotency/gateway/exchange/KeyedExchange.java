@@ -111,6 +111,14 @@ final class KeyedExchange implements Exchange {
   }
 
   @Override
+  public boolean isOver() {
+    if (attempt != null) {
+      return attempt.isOver();
+    }
+    return bypassed == null ? phase == Phase.ANSWERED : bypassed.isOver();
+  }
+
+  @Override
   public void clientWritable() {
     if (attempt != null) {
       attempt.clientWritable();

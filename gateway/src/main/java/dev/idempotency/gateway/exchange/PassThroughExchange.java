@@ -156,6 +156,11 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
   }
 
   @Override
+  public boolean isOver() {
+    return ended;
+  }
+
+  @Override
   public void clientWritable() {
     if (connection != null) {
       connection.resumeResponse();

@@ -69,13 +69,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientC
   }
 
   /** The client's address in the forms that exchanges want. */
-  record Peers(Peer http11, Peer http10) {
-    static Peers of(String address, boolean trusted) {
-      return new Peers(
-          new Peer(address, "http", "1.1", trusted, null),
-          new Peer(address, "http", "1.0", trusted, null));
-    }
-  }
+  record Peers(Peer http11, Peer http10) {}
 
   @Override
   public void handlerAdded(ChannelHandlerContext ctx) {

@@ -1,7 +1,6 @@
 package dev.idempotency.gateway.server;
 
 import dev.idempotency.gateway.exchange.Exchanges;
-import dev.idempotency.gateway.transport.OnePieceResponseEncoder;
 import dev.idempotency.gateway.transport.Transport;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
@@ -11,19 +10,17 @@ import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.WriteBufferWaterMark;
-import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * The listener for clients. Each connection belongs to one event loop, and so do its exchanges and
+ * The listeners for clients. Each connection belongs to one event loop, and so do its exchanges and
  * the upstream connections and the store that these use.
  *
  * <p>Threading: safe from any thread.
@@ -35,9 +32,9 @@ public final class HttpServer {
   private final Transport transport;
   private final EventLoopGroup group;
   private final ServerOptions options;
-  private final Function<EventLoop, Exchanges> exchanges;
+  private final Protocols protocols;
   private final Consumer<Throwable> bugs;
-  private final AtomicInteger connections = new AtomicInteger();
+  private final Connections connections;
   private final Map<ClientConnection, EventLoop> open = new ConcurrentHashMap<>();
   private final AtomicBoolean beating = new AtomicBoolean();
   private volatile boolean draining;
@@ -55,8 +52,9 @@ public final class HttpServer {
     this.transport = transport;
     this.group = group;
     this.options = options;
-    this.exchanges = exchanges;
+    this.protocols = new Protocols(this, options, exchanges);
     this.bugs = bugs;
+    this.connections = new Connections(options.connectionsPerAddress());
   }
 
   /** Starts to listen; the future's channel is the listener. May be called again. */
@@ -72,7 +70,7 @@ public final class HttpServer {
         .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true)
         .childOption(
             ChannelOption.WRITE_BUFFER_WATER_MARK, new WriteBufferWaterMark(32 * 1024, 128 * 1024))
-        .childHandler(new Initializer())
+        .childHandler(new Initializer(listener))
         .bind(listener.address());
   }
 
@@ -86,45 +84,35 @@ public final class HttpServer {
   }
 
   private final class Initializer extends ChannelInitializer<Channel> {
+
+    private final ListenerOptions listener;
+    private final Connections.Listener places = connections.listener(options.connections());
+
+    Initializer(ListenerOptions listener) {
+      this.listener = listener;
+    }
+
     @Override
     protected void initChannel(Channel channel) {
-      if (connections.incrementAndGet() > options.connections() || draining) {
-        connections.decrementAndGet();
+      String address = Connections.textOf(channel.remoteAddress());
+      boolean trusted = options.trustedProxies().contains(address);
+      if (draining || !places.take(address, !trusted)) {
         Transport.close(channel);
         return;
       }
-      RequestDecoder decoder = new RequestDecoder(options);
-      Http1Handler handler =
-          new Http1Handler(
-              HttpServer.this,
-              options,
-              decoder,
-              exchanges.apply(channel.eventLoop()),
-              peers(channel));
-      open.put(handler, channel.eventLoop());
-      channel.pipeline().addLast(decoder, new OnePieceResponseEncoder(), handler);
+      channel.closeFuture().addListener(closed -> places.giveBack(address, !trusted));
+      Caller caller = new Caller(address, "http", trusted, null);
+      protocols.installClear(channel, caller, listener.http2());
     }
   }
 
-  private Http1Handler.Peers peers(Channel channel) {
-    String address = addressOf(channel);
-    return Http1Handler.Peers.of(address, options.trustedProxies().contains(address));
-  }
-
-  private static String addressOf(Channel channel) {
-    if (channel.remoteAddress() instanceof InetSocketAddress remote
-        && remote.getAddress() != null) {
-      String text = remote.getAddress().getHostAddress();
-      int zone = text.indexOf('%');
-      return zone < 0 ? text : text.substring(0, zone);
-    }
-    return "unknown";
+  /** From now on this speaks for the channel. */
+  void opened(ClientConnection connection, Channel channel) {
+    open.put(connection, channel.eventLoop());
   }
 
   void closed(ClientConnection connection) {
-    if (open.remove(connection) != null) {
-      connections.decrementAndGet();
-    }
+    open.remove(connection);
   }
 
   void bug(Throwable cause) {
@@ -137,7 +125,12 @@ public final class HttpServer {
 
   /** Open connections of clients. */
   public int connections() {
-    return connections.get();
+    return connections.open();
+  }
+
+  /** Connections that were closed at once because no place was left for them, since the start. */
+  public long refusedConnections() {
+    return connections.refused();
   }
 
   /** From now on every response closes its connection, and connections at rest close at once. */
