@@ -272,9 +272,16 @@ final class Http2Exchange implements UpstreamConnection {
     fail(Failure.NOT_PROCESSED);
   }
 
-  /** Something about the stream is wrong, and it is reset. */
-  void broken(boolean headSent) {
-    fail(headSent ? Failure.MALFORMED : Failure.NOT_PROCESSED);
+  /**
+   * Something about the stream is wrong, and it is reset.
+   *
+   * @param outbound whether that is so for what we send; it is, too, for what was not sent yet when
+   *     the connection closed
+   * @param headSent whether any byte of the request can have left
+   */
+  void broken(boolean outbound, boolean headSent) {
+    Failure wrong = outbound ? Failure.CLOSED : Failure.MALFORMED;
+    fail(headSent ? wrong : Failure.NOT_PROCESSED);
   }
 
   /** The connection broke, or what came on it is not HTTP/2. */

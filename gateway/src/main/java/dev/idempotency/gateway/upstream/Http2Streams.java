@@ -277,7 +277,7 @@ final class Http2Streams extends Http2ConnectionHandler {
     Http2Stream stream = connection().stream(error.streamId());
     Http2Exchange exchange = exchangeOf(stream);
     if (stream != null && exchange != null) {
-      exchange.broken(stream.isHeadersSent());
+      exchange.broken(outbound, stream.isHeadersSent());
     }
     super.onStreamError(ctx, outbound, cause, error);
   }

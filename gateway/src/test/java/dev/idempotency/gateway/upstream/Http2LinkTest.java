@@ -707,6 +707,14 @@ class Http2LinkTest {
   }
 
   @Test
+  void connectionThatClosesWhileARequestWaitsForItsWindowIsThatAndNoMalformedResponse() {
+    server.settings(ScriptedHttp2Server.INITIAL_WINDOW_SIZE, 10);
+    server.atHead().script((request, wire) -> wire.close());
+    assertThat(send(bench.link(), post(), new byte[25]).result()).isEqualTo("CLOSED");
+    await().until(() -> bench.closed.get() == 1);
+  }
+
+  @Test
   void headThatIsLargerThanTheServerTakesIsNotSent() {
     server.settings(6, 1_000);
     Link link = bench.link();
