@@ -344,11 +344,30 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
   public void failed(Failure failure) {
     connection = null;
     course.received();
-    if (phase == Phase.FORWARDED) {
+    boolean unprocessed = failure == Failure.NOT_PROCESSED;
+    if (phase == Phase.FORWARDED && unprocessed) {
+      withdraw(Result.NOT_SENT, Problems.notProcessed());
+    } else if (phase == Phase.FORWARDED) {
       unknown(Problems.sentAndLost(failure), Phase.SETTLING);
+    } else if (phase == Phase.OVERDUE && unprocessed) {
+      withdrawLate();
     } else if (phase == Phase.OVERDUE) {
       leave();
     }
+  }
+
+  /** The caller was told that the outcome is unknown; a retry finds that nothing happened. */
+  private void withdrawLate() {
+    phase = Phase.SETTLING;
+    lateResponse = true;
+    Stages.when(
+        keyed.withdraw(reservation),
+        reply -> leave(),
+        unavailable -> {
+          exchanges.deferred.add(store -> keyed.withdraw(reservation), () -> {});
+          leave();
+        },
+        exchanges.listener);
   }
 
   /** Writes that the outcome is unknown, then says so. */

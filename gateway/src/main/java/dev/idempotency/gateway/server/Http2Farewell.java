@@ -8,6 +8,7 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.socket.DuplexChannel;
 import io.netty.handler.codec.http2.Http2Error;
+import io.netty.util.concurrent.Future;
 
 /**
  * How a connection ends so that the client knows which of its requests were heard (RFC 9113 §6.8):
@@ -102,7 +103,8 @@ final class Http2Farewell {
     }
     stage = Stage.CLOSING;
     int last = connection.connection().remote().lastStreamCreated();
-    connection.connection().close(ctx.newPromise()).addListener(closed -> {});
+    // The codec closes it again with the same promise when the channel is closed.
+    Future<Void> unused = connection.connection().close(ctx.voidPromise());
     ByteBuf text = ByteBufUtil.writeAscii(ctx.alloc(), why);
     ChannelFuture written =
         connection

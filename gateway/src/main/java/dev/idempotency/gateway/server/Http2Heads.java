@@ -49,6 +49,9 @@ final class Http2Heads {
       return new Reading.Bad("The field " + strange + " begins or ends with a blank.");
     }
     CharSequence authority = block.authority();
+    if (headers.count("host") > 1) {
+      return new Reading.Bad("The header Host is sent " + headers.count("host") + " times.");
+    }
     for (String host : headers.all("host")) {
       if (authority != null && !host.equalsIgnoreCase(authority.toString())) {
         return new Reading.Bad("The fields :authority and host differ.");

@@ -33,11 +33,11 @@ interface LinkFactory {
     if ((tls == null) != (options.tls() == null)) {
       throw new IllegalArgumentException(options.name() + ": TLS was not started");
     }
-    if (options.http2()) {
-      throw new IllegalArgumentException(
-          options.name() + ": HTTP/2 is not spoken to upstreams yet");
-    }
     LinkFactory http1 = Http1Connection::prepare;
-    return tls == null ? http1 : new TlsLinks(tls, http1, http1);
+    LinkFactory http2 = Http2Link::prepare;
+    if (tls != null) {
+      return new TlsLinks(tls, http1, http2);
+    }
+    return options.http2() ? http2 : http1;
   }
 }
