@@ -43,6 +43,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientC
   private final Exchanges exchanges;
   private final ArrayDeque<Object> queue = new ArrayDeque<>();
   private final Peers peers;
+  private final RequestHeads heads;
   private final Outbound outbound = new Outbound();
   private @Nullable ChannelHandlerContext context;
   private @Nullable Http1Stream current;
@@ -66,6 +67,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientC
     this.decoder = decoder;
     this.exchanges = exchanges;
     this.peers = peers;
+    this.heads = new RequestHeads(options, peers.http11().scheme());
   }
 
   /** The client's address in the forms that exchanges want. */
@@ -186,17 +188,19 @@ final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientC
     boolean http10 = request.protocolVersion().equals(HttpVersion.HTTP_1_0);
     String method = request.method().name();
     Headers headers = FlatHeaders.of(request.headers());
-    Response refusal = Refusals.of(request, headers, options);
+    Response refusal = Refusals.of(request, headers);
     if (refusal != null) {
       refuse(http10, method.equals("HEAD"), refusal);
       return;
     }
-    RequestTarget.Reading reading = RequestTarget.read(method, request.uri(), headers, !http10);
-    if (reading instanceof RequestTarget.Reading.Bad bad) {
-      refuse(http10, method.equals("HEAD"), Problems.badRequest(bad.detail()));
-      return;
+    RequestHeads.Verdict verdict = heads.judge(method, null, request.uri(), headers, !http10);
+    if (verdict instanceof RequestHeads.Verdict.Good good) {
+      open(request, good.head(), http10);
+    } else if (verdict instanceof RequestHeads.Verdict.Answered answered) {
+      refuse(http10, false, answered.response());
+    } else {
+      refuse(http10, method.equals("HEAD"), ((RequestHeads.Verdict.Refused) verdict).response());
     }
-    open(request, ((RequestTarget.Reading.Good) reading).head(), http10);
   }
 
   private void open(HttpRequest request, RequestHead head, boolean http10) {
