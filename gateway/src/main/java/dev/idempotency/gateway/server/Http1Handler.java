@@ -3,11 +3,9 @@ package dev.idempotency.gateway.server;
 import dev.idempotency.gateway.exchange.Exchange;
 import dev.idempotency.gateway.exchange.Exchanges;
 import dev.idempotency.gateway.exchange.Peer;
-import dev.idempotency.gateway.exchange.Problems;
+import dev.idempotency.gateway.exchange.Result;
 import dev.idempotency.gateway.http.Headers;
-import dev.idempotency.gateway.http.RequestHead;
 import dev.idempotency.gateway.http.Response;
-import dev.idempotency.gateway.transport.FlatHeaders;
 import dev.idempotency.gateway.transport.NettyChunk;
 import dev.idempotency.gateway.transport.Transport;
 import io.netty.buffer.Unpooled;
@@ -15,12 +13,6 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.channel.socket.DuplexChannel;
-import io.netty.handler.codec.http.HttpContent;
-import io.netty.handler.codec.http.HttpRequest;
-import io.netty.handler.codec.http.HttpUtil;
-import io.netty.handler.codec.http.HttpVersion;
-import io.netty.handler.codec.http.LastHttpContent;
-import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
@@ -31,30 +23,20 @@ import org.jspecify.annotations.Nullable;
  */
 final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientConnection {
 
-  /** After an answer to a request that is not whole, so much more is read and thrown away. */
-  private static final long MOST_LINGERING_BYTES = 64L << 20;
-
-  private static final long LINGERING_NANOS = 10_000_000_000L;
-  private static final long LINGERING_SILENCE_NANOS = 2_000_000_000L;
-
   private final HttpServer server;
-  private final ServerOptions options;
   private final RequestDecoder decoder;
   private final Exchanges exchanges;
-  private final ArrayDeque<Object> queue = new ArrayDeque<>();
+  private final ArrayDeque<Incoming> queue = new ArrayDeque<>();
   private final Peers peers;
   private final RequestHeads heads;
-  private final Outbound outbound = new Outbound();
+  private final Deadlines deadlines;
   private @Nullable ChannelHandlerContext context;
   private @Nullable Http1Stream current;
   private boolean reading;
   private boolean pumping;
   private boolean closing;
   private boolean inputShut;
-  private boolean lingering;
-  private long lingeringBytes;
-  private long lingeringSince;
-  private long since = System.nanoTime();
+  private @Nullable Lingering lingering;
 
   Http1Handler(
       HttpServer server,
@@ -63,10 +45,10 @@ final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientC
       Exchanges exchanges,
       Peers peers) {
     this.server = server;
-    this.options = options;
     this.decoder = decoder;
     this.exchanges = exchanges;
     this.peers = peers;
+    this.deadlines = new Deadlines(options, decoder);
     this.heads = new RequestHeads(options, peers.http11().scheme());
   }
 
@@ -96,14 +78,17 @@ final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientC
 
   @Override
   public void channelRead(ChannelHandlerContext ctx, Object message) {
-    decoder.emitted();
+    Incoming incoming = (Incoming) message;
     reading = true;
-    if (lingering) {
-      linger(message);
+    if (lingering != null) {
+      Incoming.release(incoming);
       return;
     }
-    since = System.nanoTime();
-    queue.add(message);
+    deadlines.restart();
+    if (incoming instanceof Incoming.Body body) {
+      deadlines.bodyCame(body.bytes().readableBytes());
+    }
+    queue.add(incoming);
     pump();
   }
 
@@ -156,87 +141,98 @@ final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientC
   }
 
   /** False where the message must wait. */
-  private boolean deliver(Object message) {
+  private boolean deliver(Incoming incoming) {
     Http1Stream stream = current;
-    if (message instanceof HttpRequest request) {
-      // A client that sends and does not read gets no further answers made, nor memory for them.
-      if (stream != null || !ctx().channel().isWritable()) {
-        return false;
-      }
-      queue.remove();
-      open(request);
-      return true;
+    if (incoming instanceof Incoming.Body body) {
+      return deliver(body, stream);
     }
-    HttpContent content = (HttpContent) message;
+    boolean within =
+        incoming instanceof Incoming.Bad && stream != null && !stream.requestComplete;
+    if (!within && (stream != null || !ctx().channel().isWritable())) {
+      // A client that sends and does not read gets no further answers made, nor memory for them.
+      return false;
+    }
+    queue.remove();
+    if (incoming instanceof Incoming.Head head) {
+      open(head);
+    } else {
+      refuse((Incoming.Bad) incoming, stream);
+    }
+    return true;
+  }
+
+  private boolean deliver(Incoming.Body body, @Nullable Http1Stream stream) {
     if (stream == null) {
       queue.remove();
-      content.release();
+      body.release();
       return true;
     }
     if (!stream.isOver() && (!stream.bodyWanted || stream.bodyPaused)) {
       // The end of a request without a body needs no asking.
-      if (content.content().isReadable() || !(content instanceof LastHttpContent)) {
+      if (body.bytes().isReadable() || !body.isLast()) {
         return false;
       }
     }
     queue.remove();
-    content(stream, content);
+    body(stream, body);
     return true;
   }
 
-  private void open(HttpRequest request) {
-    boolean http10 = request.protocolVersion().equals(HttpVersion.HTTP_1_0);
-    String method = request.method().name();
-    Headers headers = FlatHeaders.of(request.headers());
-    Response refusal = Refusals.of(request, headers);
-    if (refusal != null) {
-      refuse(http10, method.equals("HEAD"), refusal);
-      return;
-    }
-    RequestHeads.Verdict verdict = heads.judge(method, null, request.uri(), headers, !http10);
+  private void open(Incoming.Head head) {
+    RequestHeads.Verdict verdict =
+        heads.judge(head.method(), null, head.target(), head.headers(), !head.isHttp10());
+    deadlines.requestBegins();
     if (verdict instanceof RequestHeads.Verdict.Good good) {
-      open(request, good.head(), http10);
+      Http1Stream stream = begin(head);
+      Peer peer = head.isHttp10() ? peers.http10() : peers.http11();
+      stream.exchange = exchanges.open(good.head(), head.length(), peer, stream);
     } else if (verdict instanceof RequestHeads.Verdict.Answered answered) {
-      refuse(http10, false, answered.response());
+      tell(head.method(), head.target(), Result.PASSED, answered.response());
+      begin(head).respond(answered.response());
     } else {
-      refuse(http10, method.equals("HEAD"), ((RequestHeads.Verdict.Refused) verdict).response());
+      Response answer = ((RequestHeads.Verdict.Refused) verdict).response();
+      tell(head.method(), head.target(), Result.BAD_REQUEST, answer);
+      refuse(head.method(), head.isHttp10(), answer);
     }
   }
 
-  private void open(HttpRequest request, RequestHead head, boolean http10) {
-    boolean chunked = head.headers().contains("Transfer-Encoding");
-    long length = chunked ? -1 : HttpUtil.getContentLength(request, 0L);
+  private Http1Stream begin(Incoming.Head head) {
+    Headers headers = head.headers();
+    boolean http10 = head.isHttp10();
+    boolean persistent =
+        !headers.containsToken("Connection", "close")
+            && (!http10 || headers.containsToken("Connection", "keep-alive"));
+    boolean expects = !http10 && head.length() != 0 && headers.contains("Expect");
     Http1Stream stream =
         new Http1Stream(
-            this,
-            ctx(),
-            head.method().equals("HEAD"),
-            http10,
-            HttpUtil.isKeepAlive(request),
-            !http10 && length != 0 && head.headers().contains("Expect"));
-    stream.requestComplete = length == 0;
+            this, ctx(), head.method().equals("HEAD"), http10, persistent, expects);
+    stream.requestComplete = head.length() == 0;
     current = stream;
-    stream.exchange =
-        exchanges.open(head, length, http10 ? peers.http10() : peers.http11(), stream);
+    return stream;
   }
 
-  private void content(Http1Stream stream, HttpContent content) {
-    if (content.decoderResult().isFailure()) {
-      content.release();
-      broken(
-          stream, Problems.badRequest("The body's chunked coding or its trailers are malformed."));
-      return;
-    }
-    boolean last = content instanceof LastHttpContent;
+  private void body(Http1Stream stream, Incoming.Body body) {
     stream.sawBody();
-    stream.requestComplete = stream.requestComplete || last;
-    if (content.content().isReadable()) {
-      stream.exchange.body(new NettyChunk(content.content()));
+    stream.requestComplete = stream.requestComplete || body.isLast();
+    if (body.bytes().isReadable()) {
+      stream.exchange.body(new NettyChunk(body.bytes()));
     } else {
-      content.release();
+      body.release();
     }
-    if (last) {
+    if (body.isLast()) {
       stream.exchange.bodyEnd();
+    }
+  }
+
+  // ---- refusing
+
+  /** Where a request is due, or within the body of one, there is something else. */
+  private void refuse(Incoming.Bad bad, @Nullable Http1Stream stream) {
+    if (stream == null) {
+      tell(bad.method(), "", Result.BAD_REQUEST, bad.answer());
+      refuse(bad.method(), bad.isHttp10(), bad.answer());
+    } else if (!stream.isOver()) {
+      broken(stream, bad.answer());
     }
   }
 
@@ -253,11 +249,19 @@ final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientC
     }
   }
 
-  private void refuse(boolean http10, boolean isHead, Response answer) {
+  private void refuse(String method, boolean http10, Response answer) {
     closing = true;
-    Http1Stream stream = new Http1Stream(this, ctx(), isHead, http10, false, false);
+    Http1Stream stream =
+        new Http1Stream(this, ctx(), method.equals("HEAD"), http10, false, false);
     current = stream;
     stream.respond(answer);
+  }
+
+  private void tell(String method, String target, Result result, Response answer) {
+    // Another form of target has an authority, and maybe user information.
+    int mark = target.indexOf('?');
+    String path = mark < 0 ? target : target.substring(0, mark);
+    exchanges.answered(method, path.startsWith("/") ? path : "", result, answer.status());
   }
 
   // ---- the end of an exchange
@@ -273,7 +277,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientC
     }
     if (!close) {
       current = null;
-      since = System.nanoTime();
+      deadlines.restart();
       pump();
       if (server.isDraining()) {
         // A response that began before the server stopped could not announce the end.
@@ -295,17 +299,15 @@ final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientC
         .addListener(done -> Transport.close(ctx().channel()));
   }
 
-  /** Reads on for a while, so that the client's unread bytes don't reset the answer away. */
   private void startLingering() {
-    lingering = true;
-    since = System.nanoTime();
-    lingeringSince = since;
-    queue.forEach(ReferenceCountUtil::release);
-    queue.clear();
+    dropQueue();
     if (inputShut) {
       closeAfterFlush();
       return;
     }
+    Lingering last = new Lingering(ctx().channel());
+    lingering = last;
+    ctx().pipeline().addBefore(ctx().pipeline().context(decoder).name(), null, last);
     ctx()
         .writeAndFlush(Unpooled.EMPTY_BUFFER)
         .addListener(
@@ -313,15 +315,9 @@ final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientC
     ctx().channel().config().setAutoRead(true);
   }
 
-  private void linger(Object message) {
-    since = System.nanoTime();
-    if (message instanceof HttpContent content) {
-      lingeringBytes += content.content().readableBytes();
-    }
-    ReferenceCountUtil.release(message);
-    if (lingeringBytes > MOST_LINGERING_BYTES) {
-      close();
-    }
+  private void dropQueue() {
+    queue.forEach(Incoming::release);
+    queue.clear();
   }
 
   @Override
@@ -343,7 +339,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientC
   public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
     if (event instanceof ChannelInputShutdownEvent) {
       inputShut = true;
-      if (lingering) {
+      if (lingering != null) {
         close();
       } else {
         pump();
@@ -386,8 +382,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientC
 
   @Override
   public void channelInactive(ChannelHandlerContext ctx) {
-    queue.forEach(ReferenceCountUtil::release);
-    queue.clear();
+    dropQueue();
     Http1Stream stream = current;
     current = null;
     if (stream != null && !stream.isOver()) {
@@ -399,36 +394,12 @@ final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientC
 
   @Override
   public void beat(long now) {
-    outbound.look(ctx().channel(), now);
-    if (outbound.stalledFor(now) > options.bodyTimeout().toNanos()) {
-      // It takes nothing of its response: what waits for it is freed.
-      close();
-      return;
-    }
-    if (!outbound.isEmpty()) {
-      since = now;
-    }
-    long quiet = now - since;
     Http1Stream stream = current;
-    if (lingering) {
-      boolean read = quiet > LINGERING_SILENCE_NANOS || now - lingeringSince > LINGERING_NANOS;
-      if (read && outbound.isEmpty()) {
-        close();
-      }
-    } else if (stream == null && decoder.isMidway()) {
-      // Bytes that came while an earlier request was answered could not be read on before.
-      long waited = Math.min(now - decoder.midwaySince(), quiet);
-      if (waited > options.headTimeout().toNanos()) {
-        refuse(false, false, Refusals.timeout());
-      }
-    } else if (stream == null) {
-      if (quiet > options.idleTimeout().toNanos()) {
-        close();
-      }
-    } else if (!stream.requestComplete && !stream.isOver() && !isBodyHeldBack()) {
-      if (quiet > options.bodyTimeout().toNanos()) {
-        broken(stream, Refusals.timeout());
-      }
+    switch (deadlines.look(now, ctx().channel(), stream, isBodyHeldBack(), lingering)) {
+      case NOTHING -> {}
+      case CLOSE -> close();
+      case LATE_HEAD -> refuse(new Incoming.Bad("", false, Refusals.timeout()), null);
+      case LATE_BODY -> refuse(new Incoming.Bad("", false, Refusals.timeout()), stream);
     }
   }
 }
