@@ -94,6 +94,11 @@ public final class Exchanges {
     new Course(this, new RequestHead(method, path, null, new Headers())).end(result, status);
   }
 
+  /** Hears of a connection that was closed because no place was left. */
+  public void connectionRefused() {
+    listener.connectionRefused();
+  }
+
   private Response page(RequestHead head) {
     byte[] body = head.method().equals("HEAD") ? Response.NO_BODY : page.body();
     return Response.of(page.status(), page.head().headers().copy(), body);

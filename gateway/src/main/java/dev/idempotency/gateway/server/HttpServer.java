@@ -90,6 +90,9 @@ public final class HttpServer {
     protected void initChannel(Channel channel) {
       if (connections.incrementAndGet() > options.connections() || draining) {
         connections.decrementAndGet();
+        if (!draining) {
+          exchanges.apply(channel.eventLoop()).connectionRefused();
+        }
         Transport.close(channel);
         return;
       }
