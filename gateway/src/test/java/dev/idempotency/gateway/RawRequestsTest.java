@@ -68,7 +68,8 @@ class RawRequestsTest {
 
   private static void post(List<Row> rows, int status, String... fields) {
     for (String field : fields) {
-      rows.add(new Row(status, "POST /a HTTP/1.1\r\n" + HOST + field + "\r\n\r\n2\r\n{}\r\n0\r\n\r\n"));
+      rows.add(
+          new Row(status, "POST /a HTTP/1.1\r\n" + HOST + field + "\r\n\r\n2\r\n{}\r\n0\r\n\r\n"));
     }
   }
 
@@ -387,7 +388,12 @@ class RawRequestsTest {
         "Host: [::1]:8080\r\n",
         "Host: [::ffff:127.0.0.1]\r\n",
         "Host: 127.0.0.1:1\r\n");
-    post(rows, 200, "Content-Length: 12\r\nX: y", "Content-Length: 0012", "Transfer-Encoding: CHUNKED");
+    post(
+        rows,
+        200,
+        "Content-Length: 12\r\nX: y",
+        "Content-Length: 0012",
+        "Transfer-Encoding: CHUNKED");
     rows.add(new Row(200, "GET /a HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"));
     chunks(
         rows,

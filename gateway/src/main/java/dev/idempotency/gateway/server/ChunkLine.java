@@ -1,9 +1,9 @@
 package dev.idempotency.gateway.server;
 
 /**
- * The line before a chunk (RFC 9112 §7.1): its size in at most 15 hexadecimal digits, and extensions
- * that are checked and ignored. No blanks, although the RFC bears with some: they are read
- * differently.
+ * The line before a chunk (RFC 9112 §7.1): its size in at most 15 hexadecimal digits, and
+ * extensions that are checked and ignored. No blanks, although the RFC bears with some: they are
+ * read differently.
  */
 final class ChunkLine {
 

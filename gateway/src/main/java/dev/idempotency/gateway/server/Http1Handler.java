@@ -146,8 +146,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientC
     if (incoming instanceof Incoming.Body body) {
       return deliver(body, stream);
     }
-    boolean within =
-        incoming instanceof Incoming.Bad && stream != null && !stream.requestComplete;
+    boolean within = incoming instanceof Incoming.Bad && stream != null && !stream.requestComplete;
     if (!within && (stream != null || !ctx().channel().isWritable())) {
       // A client that sends and does not read gets no further answers made, nor memory for them.
       return false;
@@ -204,8 +203,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientC
             && (!http10 || headers.containsToken("Connection", "keep-alive"));
     boolean expects = !http10 && head.length() != 0 && headers.contains("Expect");
     Http1Stream stream =
-        new Http1Stream(
-            this, ctx(), head.method().equals("HEAD"), http10, persistent, expects);
+        new Http1Stream(this, ctx(), head.method().equals("HEAD"), http10, persistent, expects);
     stream.requestComplete = head.length() == 0;
     current = stream;
     return stream;
@@ -251,8 +249,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientC
 
   private void refuse(String method, boolean http10, Response answer) {
     closing = true;
-    Http1Stream stream =
-        new Http1Stream(this, ctx(), method.equals("HEAD"), http10, false, false);
+    Http1Stream stream = new Http1Stream(this, ctx(), method.equals("HEAD"), http10, false, false);
     current = stream;
     stream.respond(answer);
   }
