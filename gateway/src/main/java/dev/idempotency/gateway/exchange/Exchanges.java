@@ -88,9 +88,13 @@ public final class Exchanges {
    * are.
    *
    * @param method the method; empty where it is not known
-   * @param path the path without a query; empty where it is not known
+   * @param target the target as it came; empty where it is not known
    */
-  public void answered(String method, String path, Result result, int status) {
+  public void answered(String method, String target, Result result, int status) {
+    int mark = target.indexOf('?');
+    String before = mark < 0 ? target : target.substring(0, mark);
+    // Another form of target has an authority, and maybe user information: not for the log.
+    String path = before.startsWith("/") ? before : "";
     new Course(this, new RequestHead(method, path, null, new Headers())).end(result, status);
   }
 

@@ -4,15 +4,12 @@ import dev.idempotency.gateway.exchange.Exchange;
 import dev.idempotency.gateway.exchange.Exchanges;
 import dev.idempotency.gateway.exchange.Peer;
 import dev.idempotency.gateway.exchange.Result;
-import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.http.Response;
 import dev.idempotency.gateway.transport.NettyChunk;
 import dev.idempotency.gateway.transport.Transport;
-import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
-import io.netty.channel.socket.DuplexChannel;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
@@ -30,13 +27,13 @@ final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientC
   private final Peers peers;
   private final RequestHeads heads;
   private final Deadlines deadlines;
+  private final Ending ending;
   private @Nullable ChannelHandlerContext context;
   private @Nullable Http1Stream current;
   private boolean reading;
   private boolean pumping;
   private boolean closing;
   private boolean inputShut;
-  private @Nullable Lingering lingering;
 
   Http1Handler(
       HttpServer server,
@@ -49,6 +46,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientC
     this.exchanges = exchanges;
     this.peers = peers;
     this.deadlines = new Deadlines(options, decoder);
+    this.ending = new Ending(decoder);
     this.heads = new RequestHeads(options, peers.http11().scheme());
   }
 
@@ -80,7 +78,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientC
   public void channelRead(ChannelHandlerContext ctx, Object message) {
     Incoming incoming = (Incoming) message;
     reading = true;
-    if (lingering != null) {
+    if (ending.lingering() != null) {
       Incoming.release(incoming);
       return;
     }
@@ -186,24 +184,25 @@ final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientC
       Peer peer = head.isHttp10() ? peers.http10() : peers.http11();
       stream.exchange = exchanges.open(good.head(), head.length(), peer, stream);
     } else if (verdict instanceof RequestHeads.Verdict.Answered answered) {
-      tell(head.method(), head.target(), Result.PASSED, answered.response());
+      exchanges.answered(
+          head.method(), head.target(), Result.PASSED, answered.response().status());
       begin(head).respond(answered.response());
     } else {
       Response answer = ((RequestHeads.Verdict.Refused) verdict).response();
-      tell(head.method(), head.target(), Result.BAD_REQUEST, answer);
+      exchanges.answered(head.method(), head.target(), Result.BAD_REQUEST, answer.status());
       refuse(head.method(), head.isHttp10(), answer);
     }
   }
 
   private Http1Stream begin(Incoming.Head head) {
-    Headers headers = head.headers();
-    boolean http10 = head.isHttp10();
-    boolean persistent =
-        !headers.containsToken("Connection", "close")
-            && (!http10 || headers.containsToken("Connection", "keep-alive"));
-    boolean expects = !http10 && head.length() != 0 && headers.contains("Expect");
     Http1Stream stream =
-        new Http1Stream(this, ctx(), head.method().equals("HEAD"), http10, persistent, expects);
+        new Http1Stream(
+            this,
+            ctx(),
+            head.method().equals("HEAD"),
+            head.isHttp10(),
+            head.isPersistent(),
+            head.expectsContinue());
     stream.requestComplete = head.length() == 0;
     current = stream;
     return stream;
@@ -227,7 +226,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientC
   /** Where a request is due, or within the body of one, there is something else. */
   private void refuse(Incoming.Bad bad, @Nullable Http1Stream stream) {
     if (stream == null) {
-      tell(bad.method(), "", Result.BAD_REQUEST, bad.answer());
+      exchanges.answered(bad.method(), "", Result.BAD_REQUEST, bad.answer().status());
       refuse(bad.method(), bad.isHttp10(), bad.answer());
     } else if (!stream.isOver()) {
       broken(stream, bad.answer());
@@ -254,13 +253,6 @@ final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientC
     stream.respond(answer);
   }
 
-  private void tell(String method, String target, Result result, Response answer) {
-    // Another form of target has an authority, and maybe user information.
-    int mark = target.indexOf('?');
-    String path = mark < 0 ? target : target.substring(0, mark);
-    exchanges.answered(method, path.startsWith("/") ? path : "", result, answer.status());
-  }
-
   // ---- the end of an exchange
 
   boolean isClosing() {
@@ -283,33 +275,14 @@ final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientC
       return;
     }
     closing = true;
-    if (stream.requestComplete && !decoder.isMidway() && queue.isEmpty()) {
-      closeAfterFlush();
-    } else {
-      startLingering();
-    }
-  }
-
-  private void closeAfterFlush() {
-    ctx()
-        .writeAndFlush(Unpooled.EMPTY_BUFFER)
-        .addListener(done -> Transport.close(ctx().channel()));
-  }
-
-  private void startLingering() {
+    boolean nothingComes =
+        inputShut || (stream.requestComplete && !decoder.isMidway() && queue.isEmpty());
     dropQueue();
-    if (inputShut) {
-      closeAfterFlush();
-      return;
+    if (nothingComes) {
+      ending.afterFlush(ctx());
+    } else {
+      ending.linger(ctx());
     }
-    Lingering last = new Lingering(ctx().channel());
-    lingering = last;
-    ctx().pipeline().addBefore(ctx().pipeline().context(decoder).name(), null, last);
-    ctx()
-        .writeAndFlush(Unpooled.EMPTY_BUFFER)
-        .addListener(
-            done -> ((DuplexChannel) ctx().channel()).shutdownOutput().addListener(shut -> {}));
-    ctx().channel().config().setAutoRead(true);
   }
 
   private void dropQueue() {
@@ -326,7 +299,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientC
   public void drain() {
     if (current == null && queue.isEmpty() && !decoder.isMidway()) {
       // What a slow client has not taken yet of its last response still goes out.
-      closeAfterFlush();
+      ending.afterFlush(ctx());
     }
   }
 
@@ -336,7 +309,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientC
   public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
     if (event instanceof ChannelInputShutdownEvent) {
       inputShut = true;
-      if (lingering != null) {
+      if (ending.lingering() != null) {
         close();
       } else {
         pump();
@@ -349,7 +322,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientC
   private void inputEnded() {
     Http1Stream stream = current;
     if (stream == null) {
-      closeAfterFlush();
+      ending.afterFlush(ctx());
     } else if (!stream.requestComplete) {
       stream.drop();
       stream.exchange.clientGone();
@@ -392,7 +365,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientC
   @Override
   public void beat(long now) {
     Http1Stream stream = current;
-    switch (deadlines.look(now, ctx().channel(), stream, isBodyHeldBack(), lingering)) {
+    switch (deadlines.look(now, ctx().channel(), stream, isBodyHeldBack(), ending.lingering())) {
       case NOTHING -> {}
       case CLOSE -> close();
       case LATE_HEAD -> refuse(new Incoming.Bad("", false, Refusals.timeout()), null);

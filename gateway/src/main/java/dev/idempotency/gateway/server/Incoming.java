@@ -14,7 +14,19 @@ sealed interface Incoming {
    * @param length the body's bytes, 0 without a body, -1 where it is chunked
    */
   record Head(String method, String target, boolean isHttp10, Headers headers, long length)
-      implements Incoming {}
+      implements Incoming {
+
+    /** Whether the client wants to go on using the connection (RFC 9112 §9.3). */
+    boolean isPersistent() {
+      return !headers.containsToken("Connection", "close")
+          && (!isHttp10 || headers.containsToken("Connection", "keep-alive"));
+    }
+
+    /** Whether the body may wait for a 100 (RFC 9110 §10.1.1). */
+    boolean expectsContinue() {
+      return !isHttp10 && length != 0 && headers.contains("Expect");
+    }
+  }
 
   /**
    * A part of a request's body, without framing. The receiver owns the bytes.
