@@ -121,7 +121,9 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
     phase = Phase.FORWARDED;
     course.sent(reservation.attempt());
     if (!live.send(
-        ForwardedFields.of(course.head(), peer, reservation.attempt()), body.toByteArray(), this)) {
+        exchanges.forwarded.of(course.head(), peer, reservation.attempt()),
+        body.toByteArray(),
+        this)) {
       // It died while it waited, and surely nothing was sent.
       connection = null;
       if (++tries > MOST_TRIES) {

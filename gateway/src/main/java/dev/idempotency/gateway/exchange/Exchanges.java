@@ -1,5 +1,6 @@
 package dev.idempotency.gateway.exchange;
 
+import dev.idempotency.gateway.http.AddressRanges;
 import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.http.HopByHop;
 import dev.idempotency.gateway.http.ProblemDetails;
@@ -33,6 +34,7 @@ public final class Exchanges {
   final Scheduler scheduler;
   final BodyBudget budget;
   final ExchangeListener listener;
+  final ForwardedFields forwarded;
   final Leases leases;
   final DeferredWrites deferred;
   private int waiters;
@@ -41,6 +43,7 @@ public final class Exchanges {
   /**
    * @param routes tried in this order
    * @param page what is answered at {@link ProblemDetails#PAGE}
+   * @param trustedProxies whose word on the client's address is believed
    */
   public Exchanges(
       List<Route> routes,
@@ -48,6 +51,7 @@ public final class Exchanges {
       IdempotencyStore store,
       Scheduler scheduler,
       BodyBudget budget,
+      AddressRanges trustedProxies,
       ExchangeListener listener) {
     this.routes = List.copyOf(routes);
     this.page = page;
@@ -55,6 +59,7 @@ public final class Exchanges {
     this.scheduler = scheduler;
     this.budget = budget;
     this.listener = listener;
+    this.forwarded = new ForwardedFields(trustedProxies);
     this.leases = new Leases(scheduler, listener);
     this.deferred = new DeferredWrites(store, scheduler, listener, MOST_DEFERRED);
   }

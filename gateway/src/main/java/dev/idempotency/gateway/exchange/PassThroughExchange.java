@@ -2,6 +2,7 @@ package dev.idempotency.gateway.exchange;
 
 import dev.idempotency.gateway.http.Chunk;
 import dev.idempotency.gateway.http.Headers;
+import dev.idempotency.gateway.http.RequestHead;
 import dev.idempotency.gateway.http.Response;
 import dev.idempotency.gateway.http.ResponseHead;
 import org.jspecify.annotations.Nullable;
@@ -92,7 +93,7 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
   }
 
   private boolean send(UpstreamConnection acquired) {
-    var head = ForwardedFields.of(course.head(), peer, 0);
+    RequestHead head = course.forwarded(peer);
     return wholeBody == null
         ? acquired.begin(head, contentLength, this)
         : acquired.send(head, wholeBody, this);

@@ -1,5 +1,6 @@
 package dev.idempotency.gateway.exchange;
 
+import dev.idempotency.gateway.http.AddressRanges;
 import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.http.RequestHead;
 import dev.idempotency.gateway.http.Response;
@@ -36,6 +37,7 @@ final class Stage {
             store,
             scheduler,
             budget,
+            AddressRanges.NONE,
             heard);
   }
 
