@@ -151,10 +151,16 @@ class CaseFilesTest {
       int reached = upstream.requests();
       int guardReached = guarded.requests();
       String name = row.path("file").asText() + " " + way;
+      boolean pipelined = name.startsWith("B25-ws-then-pipelined");
       try (RawClient client = RawClient.connect(gateway.port())) {
         send(client, pieces(file(row.path("file").asText()), way));
         RawResponse response = client.read();
         assertAnswer(name, row, response);
+        if (pipelined) {
+          // Refused its upgrade, the connection speaks HTTP on: the next one has its own route.
+          assertThat(response.status()).as(name).isEqualTo(403);
+          assertThat(client.read().status()).as(name).isEqualTo(200);
+        }
         if (row.path("expect_close").asBoolean()) {
           assertThat(response.header("Connection")).as(name).isEqualTo("close");
           assertThat(client.isClosedByPeer()).as(name).isTrue();
@@ -165,9 +171,7 @@ class CaseFilesTest {
         }
       }
       assertReached(name, row, upstream.received().subList(reached, upstream.requests()));
-      if (!row.path("file").asText().contains("ws-then")) {
-        assertThat(guarded.requests()).as(name).isEqualTo(guardReached);
-      }
+      assertThat(guarded.requests()).as(name).isEqualTo(guardReached + (pipelined ? 1 : 0));
     }
   }
 

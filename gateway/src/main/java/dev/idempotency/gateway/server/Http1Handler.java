@@ -184,8 +184,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientC
       Peer peer = head.isHttp10() ? peers.http10() : peers.http11();
       stream.exchange = exchanges.open(good.head(), head.length(), peer, stream);
     } else if (verdict instanceof RequestHeads.Verdict.Answered answered) {
-      exchanges.answered(
-          head.method(), head.target(), Result.PASSED, answered.response().status());
+      exchanges.answered(head.method(), head.target(), Result.PASSED, answered.response().status());
       begin(head).respond(answered.response());
     } else {
       Response answer = ((RequestHeads.Verdict.Refused) verdict).response();
