@@ -25,6 +25,7 @@ class BodyPaceTest {
                 some.headTimeout(),
                 Duration.ofSeconds(10),
                 rate,
+                some.tunnelTimeout(),
                 some.paths(),
                 Set.of(),
                 some.trustedProxies(),

@@ -29,6 +29,7 @@ class RequestHeadsTest {
         Duration.ofSeconds(10),
         Duration.ofSeconds(30),
         0,
+        Duration.ofSeconds(60),
         PathRule.STRICT,
         Set.of(hosts),
         AddressRanges.NONE,
