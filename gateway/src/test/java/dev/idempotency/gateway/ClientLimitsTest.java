@@ -174,6 +174,9 @@ class ClientLimitsTest {
       try (RawClient surplus = RawClient.connect(gateway.port())) {
         assertThat(surplus.isClosedByPeer()).isTrue();
       }
+      byte[] question = RawClient.request("GET", "/metrics", null, null, null);
+      assertThat(RawClient.once(gateway.adminPort(), question).text())
+          .contains("gateway_connections_refused_total 1.0");
       clients.remove(0).close();
       await()
           .ignoreExceptions()

@@ -15,6 +15,9 @@ public interface ExchangeListener {
   /** An exchange ended: its client was answered, or is gone and the upstream has answered. */
   default void closed(RequestHead head, Summary summary) {}
 
+  /** A connection was closed before anything came on it, because no place was left. */
+  default void connectionRefused() {}
+
   /** A write to the store failed and is tried again in the background. */
   default void storeWriteDeferred() {}
 

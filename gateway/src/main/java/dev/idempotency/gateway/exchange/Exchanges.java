@@ -2,6 +2,7 @@ package dev.idempotency.gateway.exchange;
 
 import dev.idempotency.gateway.http.AddressRanges;
 import dev.idempotency.gateway.http.Headers;
+import dev.idempotency.gateway.http.HopByHop;
 import dev.idempotency.gateway.http.ProblemDetails;
 import dev.idempotency.gateway.http.RequestHead;
 import dev.idempotency.gateway.http.Response;
@@ -89,6 +90,26 @@ public final class Exchanges {
     return guard(head, contentLength, peer, client, course, route);
   }
 
+  /**
+   * Hears of a request that the edge answered by itself, so that it is counted and logged as others
+   * are.
+   *
+   * @param method the method; empty where it is not known
+   * @param target the target as it came; empty where it is not known
+   */
+  public void answered(String method, String target, Result result, int status) {
+    int mark = target.indexOf('?');
+    String before = mark < 0 ? target : target.substring(0, mark);
+    // Another form of target has an authority, and maybe user information: not for the log.
+    String path = before.startsWith("/") ? before : "";
+    new Course(this, new RequestHead(method, path, null, new Headers())).end(result, status);
+  }
+
+  /** Hears of a connection that was closed because no place was left. */
+  public void connectionRefused() {
+    listener.connectionRefused();
+  }
+
   private Response page(RequestHead head) {
     byte[] body = head.method().equals("HEAD") ? Response.NO_BODY : page.body();
     return Response.of(page.status(), page.head().headers().copy(), body);
@@ -115,6 +136,12 @@ public final class Exchanges {
       ClientStream client,
       Course course,
       Route route) {
+    String nominated = nominated(head.headers(), route);
+    if (nominated != null) {
+      Response problem =
+          Problems.badRequest("The header Connection must not name " + nominated + ".");
+      return course.refuse(client, Result.BAD_REQUEST, problem);
+    }
     IdempotencyKey.Reading reading = IdempotencyKey.read(head.headers().all(route.keyHeader()));
     if (reading instanceof IdempotencyKey.Reading.Malformed malformed) {
       Response problem = Problems.keyInvalid(route.keyHeader(), malformed.reason());
@@ -140,6 +167,24 @@ public final class Exchanges {
     undecided.add(keyed);
     client.wantBody();
     return keyed;
+  }
+
+  /** The field of this route's key or scope that the sender wants to be removed; null: none. */
+  private static @Nullable String nominated(Headers headers, Route route) {
+    if (!headers.contains("Connection")) {
+      return null;
+    }
+    List<String> lines = headers.all("Connection");
+    if (HopByHop.isNominatedInAnySpelling(lines, route.keyHeader())) {
+      return route.keyHeader();
+    }
+    for (ScopePart part : route.scope()) {
+      if (part instanceof ScopePart.Header header
+          && HopByHop.isNominatedInAnySpelling(lines, header.name())) {
+        return header.name();
+      }
+    }
+    return null;
   }
 
   /** Gathers the parts of the caller's identity; gives the refusal where one is missing. */

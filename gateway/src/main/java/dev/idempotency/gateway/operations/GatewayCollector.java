@@ -123,6 +123,11 @@ final class GatewayCollector implements MultiCollector {
 
   private void failures(List<MetricSnapshot> all) {
     all.add(
+        counter(
+            "gateway_connections_refused",
+            "Connections of clients that were closed because no place was left.",
+            metrics.connectionsRefused));
+    all.add(
         new CounterSnapshot(
             new MetricMetadata(
                 "gateway_deferred_writes",

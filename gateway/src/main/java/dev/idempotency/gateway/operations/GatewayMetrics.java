@@ -32,6 +32,7 @@ public final class GatewayMetrics implements ExchangeListener {
   private volatile Map<String, RouteCounts> routes = Map.of();
   private final LongAdder opened = new LongAdder();
   private final LongAdder closed = new LongAdder();
+  final LongAdder connectionsRefused = new LongAdder();
   final LongAdder deferred = new LongAdder();
   final LongAdder written = new LongAdder();
   final LongAdder dropped = new LongAdder();
@@ -163,6 +164,11 @@ public final class GatewayMetrics implements ExchangeListener {
     closed.increment();
     @Nullable RouteCounts counts = routes.get(summary.route());
     (counts == null ? unrouted : counts).add(summary);
+  }
+
+  @Override
+  public void connectionRefused() {
+    connectionsRefused.increment();
   }
 
   @Override

@@ -43,6 +43,11 @@ public final class Listeners implements ExchangeListener {
   }
 
   @Override
+  public void connectionRefused() {
+    tell(ExchangeListener::connectionRefused);
+  }
+
+  @Override
   public void storeWriteDeferred() {
     tell(ExchangeListener::storeWriteDeferred);
   }

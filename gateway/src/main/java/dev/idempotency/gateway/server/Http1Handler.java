@@ -3,26 +3,16 @@ package dev.idempotency.gateway.server;
 import dev.idempotency.gateway.exchange.Exchange;
 import dev.idempotency.gateway.exchange.Exchanges;
 import dev.idempotency.gateway.exchange.Peer;
-import dev.idempotency.gateway.exchange.Problems;
-import dev.idempotency.gateway.http.Headers;
-import dev.idempotency.gateway.http.RequestHead;
+import dev.idempotency.gateway.exchange.Result;
 import dev.idempotency.gateway.http.Response;
 import dev.idempotency.gateway.http.Tunnel;
-import dev.idempotency.gateway.transport.FlatHeaders;
 import dev.idempotency.gateway.transport.NettyChunk;
 import dev.idempotency.gateway.transport.TlsChannels;
 import dev.idempotency.gateway.transport.Transport;
-import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
-import io.netty.handler.codec.http.HttpContent;
-import io.netty.handler.codec.http.HttpRequest;
-import io.netty.handler.codec.http.HttpUtil;
-import io.netty.handler.codec.http.HttpVersion;
-import io.netty.handler.codec.http.LastHttpContent;
-import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
@@ -33,29 +23,20 @@ import org.jspecify.annotations.Nullable;
  */
 final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientConnection {
 
-  /** After an answer to a request that is not whole, so much more is read and thrown away. */
-  private static final long MOST_LINGERING_BYTES = 64L << 20;
-
-  private static final long LINGERING_NANOS = 10_000_000_000L;
-  private static final long LINGERING_SILENCE_NANOS = 2_000_000_000L;
-
   private final HttpServer server;
-  private final ServerOptions options;
   private final RequestDecoder decoder;
   private final Exchanges exchanges;
-  private final ArrayDeque<Object> queue = new ArrayDeque<>();
+  private final ArrayDeque<Incoming> queue = new ArrayDeque<>();
   private final Peers peers;
-  private final Outbound outbound = new Outbound();
+  private final RequestHeads heads;
+  private final Deadlines deadlines;
+  private final Ending ending;
   private @Nullable ChannelHandlerContext context;
   private @Nullable Http1Stream current;
   private boolean reading;
   private boolean pumping;
   private boolean closing;
   private boolean inputShut;
-  private boolean lingering;
-  private long lingeringBytes;
-  private long lingeringSince;
-  private long since = System.nanoTime();
 
   Http1Handler(
       HttpServer server,
@@ -64,10 +45,12 @@ final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientC
       Exchanges exchanges,
       Peers peers) {
     this.server = server;
-    this.options = options;
     this.decoder = decoder;
     this.exchanges = exchanges;
     this.peers = peers;
+    this.deadlines = new Deadlines(options, decoder);
+    this.ending = new Ending(decoder);
+    this.heads = new RequestHeads(options, peers.http11().scheme());
   }
 
   /** The client's address in the forms that exchanges want. */
@@ -90,14 +73,17 @@ final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientC
 
   @Override
   public void channelRead(ChannelHandlerContext ctx, Object message) {
-    decoder.emitted();
+    Incoming incoming = (Incoming) message;
     reading = true;
-    if (lingering) {
-      linger(message);
+    if (ending.lingering() != null) {
+      Incoming.release(incoming);
       return;
     }
-    since = System.nanoTime();
-    queue.add(message);
+    deadlines.restart();
+    if (incoming instanceof Incoming.Body body) {
+      deadlines.bodyCame(body.bytes().readableBytes());
+    }
+    queue.add(incoming);
     pump();
   }
 
@@ -150,85 +136,96 @@ final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientC
   }
 
   /** False where the message must wait. */
-  private boolean deliver(Object message) {
+  private boolean deliver(Incoming incoming) {
     Http1Stream stream = current;
-    if (message instanceof HttpRequest request) {
-      // A client that sends and does not read gets no further answers made, nor memory for them.
-      if (stream != null || !ctx().channel().isWritable()) {
-        return false;
-      }
-      queue.remove();
-      open(request);
-      return true;
+    if (incoming instanceof Incoming.Body body) {
+      return deliver(body, stream);
     }
-    HttpContent content = (HttpContent) message;
+    boolean within = incoming instanceof Incoming.Bad && stream != null && !stream.requestComplete;
+    if (!within && (stream != null || !ctx().channel().isWritable())) {
+      // A client that sends and does not read gets no further answers made, nor memory for them.
+      return false;
+    }
+    queue.remove();
+    if (incoming instanceof Incoming.Head head) {
+      open(head);
+    } else {
+      refuse((Incoming.Bad) incoming, stream);
+    }
+    return true;
+  }
+
+  private boolean deliver(Incoming.Body body, @Nullable Http1Stream stream) {
     if (stream == null) {
       queue.remove();
-      content.release();
+      body.release();
       return true;
     }
     if (!stream.isOver() && (!stream.bodyWanted || stream.bodyPaused)) {
       // The end of a request without a body needs no asking.
-      if (content.content().isReadable() || !(content instanceof LastHttpContent)) {
+      if (body.bytes().isReadable() || !body.isLast()) {
         return false;
       }
     }
     queue.remove();
-    content(stream, content);
+    body(stream, body);
     return true;
   }
 
-  private void open(HttpRequest request) {
-    boolean http10 = request.protocolVersion().equals(HttpVersion.HTTP_1_0);
-    String method = request.method().name();
-    Headers headers = FlatHeaders.of(request.headers());
-    Response refusal = Refusals.of(request, headers, options);
-    if (refusal != null) {
-      refuse(http10, method.equals("HEAD"), refusal);
-      return;
+  private void open(Incoming.Head head) {
+    RequestHeads.Verdict verdict =
+        heads.judge(head.method(), null, head.target(), head.headers(), !head.isHttp10());
+    deadlines.requestBegins();
+    if (verdict instanceof RequestHeads.Verdict.Good good) {
+      Http1Stream stream = begin(head);
+      Peer peer = head.isHttp10() ? peers.http10() : peers.http11();
+      stream.exchange = exchanges.open(good.head(), head.length(), peer, stream);
+    } else if (verdict instanceof RequestHeads.Verdict.Answered answered) {
+      exchanges.answered(head.method(), head.target(), Result.PASSED, answered.response().status());
+      begin(head).respond(answered.response());
+    } else {
+      Response answer = ((RequestHeads.Verdict.Refused) verdict).response();
+      exchanges.answered(head.method(), head.target(), Result.BAD_REQUEST, answer.status());
+      refuse(head.method(), head.isHttp10(), answer);
     }
-    RequestTarget.Reading reading = RequestTarget.read(method, request.uri(), headers, !http10);
-    if (reading instanceof RequestTarget.Reading.Bad bad) {
-      refuse(http10, method.equals("HEAD"), Problems.badRequest(bad.detail()));
-      return;
-    }
-    open(request, ((RequestTarget.Reading.Good) reading).head(), http10);
   }
 
-  private void open(HttpRequest request, RequestHead head, boolean http10) {
-    boolean chunked = head.headers().contains("Transfer-Encoding");
-    long length = chunked ? -1 : HttpUtil.getContentLength(request, 0L);
+  private Http1Stream begin(Incoming.Head head) {
     Http1Stream stream =
         new Http1Stream(
             this,
             ctx(),
             head.method().equals("HEAD"),
-            http10,
-            HttpUtil.isKeepAlive(request),
-            !http10 && length != 0 && head.headers().contains("Expect"));
-    stream.requestComplete = length == 0;
+            head.isHttp10(),
+            head.isPersistent(),
+            head.expectsContinue());
+    stream.requestComplete = head.length() == 0;
     current = stream;
-    stream.exchange =
-        exchanges.open(head, length, http10 ? peers.http10() : peers.http11(), stream);
+    return stream;
   }
 
-  private void content(Http1Stream stream, HttpContent content) {
-    if (content.decoderResult().isFailure()) {
-      content.release();
-      broken(
-          stream, Problems.badRequest("The body's chunked coding or its trailers are malformed."));
-      return;
-    }
-    boolean last = content instanceof LastHttpContent;
+  private void body(Http1Stream stream, Incoming.Body body) {
     stream.sawBody();
-    stream.requestComplete = stream.requestComplete || last;
-    if (content.content().isReadable()) {
-      stream.exchange.body(new NettyChunk(content.content()));
+    stream.requestComplete = stream.requestComplete || body.isLast();
+    if (body.bytes().isReadable()) {
+      stream.exchange.body(new NettyChunk(body.bytes()));
     } else {
-      content.release();
+      body.release();
     }
-    if (last) {
+    if (body.isLast()) {
       stream.exchange.bodyEnd();
+    }
+  }
+
+  // ---- refusing
+
+  /** Where a request is due, or within the body of one, there is something else. */
+  private void refuse(Incoming.Bad bad, @Nullable Http1Stream stream) {
+    if (stream == null) {
+      exchanges.answered(bad.method(), "", Result.BAD_REQUEST, bad.answer().status());
+      refuse(bad.method(), bad.isHttp10(), bad.answer());
+    } else if (!stream.isOver()) {
+      broken(stream, bad.answer());
     }
   }
 
@@ -245,9 +242,9 @@ final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientC
     }
   }
 
-  private void refuse(boolean http10, boolean isHead, Response answer) {
+  private void refuse(String method, boolean http10, Response answer) {
     closing = true;
-    Http1Stream stream = new Http1Stream(this, ctx(), isHead, http10, false, false);
+    Http1Stream stream = new Http1Stream(this, ctx(), method.equals("HEAD"), http10, false, false);
     current = stream;
     stream.respond(answer);
   }
@@ -275,7 +272,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientC
     }
     if (!close) {
       current = null;
-      since = System.nanoTime();
+      deadlines.restart();
       pump();
       if (server.isDraining()) {
         // A response that began before the server stopped could not announce the end.
@@ -284,45 +281,19 @@ final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientC
       return;
     }
     closing = true;
-    if (stream.requestComplete && !decoder.isMidway() && queue.isEmpty()) {
-      closeAfterFlush();
+    boolean nothingComes =
+        inputShut || (stream.requestComplete && !decoder.isMidway() && queue.isEmpty());
+    dropQueue();
+    if (nothingComes) {
+      ending.afterFlush(ctx());
     } else {
-      startLingering();
+      ending.linger(ctx());
     }
   }
 
-  private void closeAfterFlush() {
-    ctx()
-        .writeAndFlush(Unpooled.EMPTY_BUFFER)
-        .addListener(done -> Transport.close(ctx().channel()));
-  }
-
-  /** Reads on for a while, so that the client's unread bytes don't reset the answer away. */
-  private void startLingering() {
-    lingering = true;
-    since = System.nanoTime();
-    lingeringSince = since;
-    queue.forEach(ReferenceCountUtil::release);
+  private void dropQueue() {
+    queue.forEach(Incoming::release);
     queue.clear();
-    if (inputShut) {
-      closeAfterFlush();
-      return;
-    }
-    ctx()
-        .writeAndFlush(Unpooled.EMPTY_BUFFER)
-        .addListener(done -> TlsChannels.shutdownOutput(ctx().channel()));
-    ctx().channel().config().setAutoRead(true);
-  }
-
-  private void linger(Object message) {
-    since = System.nanoTime();
-    if (message instanceof HttpContent content) {
-      lingeringBytes += content.content().readableBytes();
-    }
-    ReferenceCountUtil.release(message);
-    if (lingeringBytes > MOST_LINGERING_BYTES) {
-      close();
-    }
   }
 
   @Override
@@ -334,7 +305,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientC
   public void drain() {
     if (current == null && queue.isEmpty() && !decoder.isMidway()) {
       // What a slow client has not taken yet of its last response still goes out.
-      closeAfterFlush();
+      ending.afterFlush(ctx());
     }
   }
 
@@ -344,7 +315,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientC
   public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
     if (event instanceof ChannelInputShutdownEvent) {
       inputShut = true;
-      if (lingering) {
+      if (ending.lingering() != null) {
         close();
       } else {
         pump();
@@ -357,7 +328,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientC
   private void inputEnded() {
     Http1Stream stream = current;
     if (stream == null) {
-      closeAfterFlush();
+      ending.afterFlush(ctx());
     } else if (!stream.requestComplete) {
       stream.drop();
       stream.exchange.clientGone();
@@ -387,8 +358,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientC
 
   @Override
   public void channelInactive(ChannelHandlerContext ctx) {
-    queue.forEach(ReferenceCountUtil::release);
-    queue.clear();
+    dropQueue();
     Http1Stream stream = current;
     current = null;
     if (stream != null && !stream.isOver()) {
@@ -400,36 +370,12 @@ final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientC
 
   @Override
   public void beat(long now) {
-    outbound.look(ctx().channel(), now);
-    if (outbound.stalledFor(now) > options.bodyTimeout().toNanos()) {
-      // It takes nothing of its response: what waits for it is freed.
-      close();
-      return;
-    }
-    if (!outbound.isEmpty()) {
-      since = now;
-    }
-    long quiet = now - since;
     Http1Stream stream = current;
-    if (lingering) {
-      boolean read = quiet > LINGERING_SILENCE_NANOS || now - lingeringSince > LINGERING_NANOS;
-      if (read && outbound.isEmpty()) {
-        close();
-      }
-    } else if (stream == null && decoder.isMidway()) {
-      // Bytes that came while an earlier request was answered could not be read on before.
-      long waited = Math.min(now - decoder.midwaySince(), quiet);
-      if (waited > options.headTimeout().toNanos()) {
-        refuse(false, false, Refusals.timeout());
-      }
-    } else if (stream == null) {
-      if (quiet > options.idleTimeout().toNanos()) {
-        close();
-      }
-    } else if (!stream.requestComplete && !stream.isOver() && !isBodyHeldBack()) {
-      if (quiet > options.bodyTimeout().toNanos()) {
-        broken(stream, Refusals.timeout());
-      }
+    switch (deadlines.look(now, ctx().channel(), stream, isBodyHeldBack(), ending.lingering())) {
+      case NOTHING -> {}
+      case CLOSE -> close();
+      case LATE_HEAD -> refuse(new Incoming.Bad("", false, Refusals.timeout()), null);
+      case LATE_BODY -> refuse(new Incoming.Bad("", false, Refusals.timeout()), stream);
     }
   }
 }

@@ -121,6 +121,9 @@ public final class HttpServer {
       String address = Connections.textOf(channel.remoteAddress());
       boolean trusted = options.trustedProxies().contains(address);
       if (draining || !places.take(address, !trusted)) {
+        if (!draining) {
+          exchanges.apply(channel.eventLoop()).connectionRefused();
+        }
         Transport.close(channel);
         return;
       }
