@@ -13,7 +13,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Clients that make work and ask for nothing (RFC 9113 §10.5) lose their connection, others not. */
+/**
+ * Clients that make work and ask for nothing (RFC 9113 §10.5) lose their connection, others not.
+ */
 class Http2FloodTest {
 
   private static final int ENHANCE_YOUR_CALM = 11;

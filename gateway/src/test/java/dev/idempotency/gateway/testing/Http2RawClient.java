@@ -333,7 +333,8 @@ public final class Http2RawClient implements AutoCloseable {
         }
       }
       case WINDOW_UPDATE ->
-          windows.merge(frame.stream(), (long) ByteBuffer.wrap(frame.payload()).getInt(), Long::sum);
+          windows.merge(
+              frame.stream(), (long) ByteBuffer.wrap(frame.payload()).getInt(), Long::sum);
       case GOAWAY -> goAways.add(frame);
       default -> {}
     }
