@@ -5,6 +5,7 @@ import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.http.RequestHead;
 import dev.idempotency.gateway.http.Response;
 import dev.idempotency.gateway.http.ResponseHead;
+import dev.idempotency.gateway.http.Tunnel;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +23,7 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
   private final byte @Nullable [] wholeBody;
   private ClientStream client;
   private @Nullable UpstreamConnection connection;
+  private boolean upgrade;
   private boolean opening;
   private boolean bodyEnded;
   private boolean begun;
@@ -53,6 +55,15 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
     exchange.opening = true;
     route.upstream().acquire(exchange);
     exchange.opening = false;
+    return exchange;
+  }
+
+  /** Streams a request through that asks for a WebSocket; a tunnel comes of it if it is granted. */
+  static Exchange upgrade(Route route, Course course, Peer peer, ClientStream client) {
+    PassThroughExchange exchange =
+        new PassThroughExchange(route, course, 0, Response.NO_BODY, peer, client);
+    exchange.upgrade = true;
+    route.upstream().acquire(exchange);
     return exchange;
   }
 
@@ -94,6 +105,9 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
 
   private boolean send(UpstreamConnection acquired) {
     RequestHead head = course.forwarded(peer);
+    if (upgrade) {
+      return acquired.upgrade(head, this);
+    }
     return wholeBody == null
         ? acquired.begin(head, contentLength, this)
         : acquired.send(head, wholeBody, this);
@@ -177,7 +191,7 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
   @Override
   public void head(ResponseHead head, long length) {
     ResponseHead sent = ResponseFields.endToEnd(head);
-    if (wholeBody != null) {
+    if (isBypass()) {
       sent.headers().add(ResponseFields.BYPASSED, "true");
     }
     begun = true;
@@ -199,7 +213,31 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
     course.received();
     client.end(ResponseFields.trailers(trailers));
     client.flush();
-    finish(wholeBody == null ? Result.PASSED : Result.BYPASSED, status);
+    finish(isBypass() ? Result.BYPASSED : Result.PASSED, status);
+  }
+
+  private boolean isBypass() {
+    return wholeBody != null && !upgrade;
+  }
+
+  @Override
+  public void upgraded(ResponseHead head, Tunnel tunnel) {
+    connection = null;
+    course.received();
+    if (!WebSocketUpgrade.isGranted(course.head(), head)) {
+      tunnel.close();
+      failed(Failure.MALFORMED);
+      return;
+    }
+    Tunnel own = client.upgrade(ResponseFields.endToEnd(head));
+    if (own == null) {
+      tunnel.close();
+      client.respond(Problems.tooEarly());
+      finish(Result.BAD_REQUEST, 400);
+      return;
+    }
+    status = head.status();
+    JoinedTunnels.join(own, tunnel, () -> finish(Result.PASSED, status));
   }
 
   @Override

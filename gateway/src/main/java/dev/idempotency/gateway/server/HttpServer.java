@@ -1,6 +1,7 @@
 package dev.idempotency.gateway.server;
 
 import dev.idempotency.gateway.exchange.Exchanges;
+import dev.idempotency.gateway.http.Tunnel;
 import dev.idempotency.gateway.transport.Transport;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
@@ -109,6 +110,14 @@ public final class HttpServer {
   /** From now on this speaks for the channel. */
   void opened(ClientConnection connection, Channel channel) {
     open.put(connection, channel.eventLoop());
+  }
+
+  /** The connection has become a tunnel. */
+  Tunnel tunnelOf(ClientConnection connection, Channel channel) {
+    TunnelConnection tunnel = new TunnelConnection(this, channel, options.tunnelTimeout());
+    open.remove(connection);
+    open.put(tunnel, channel.eventLoop());
+    return tunnel.tunnel();
   }
 
   void closed(ClientConnection connection) {
