@@ -5,13 +5,8 @@ import dev.idempotency.gateway.config.Configuration;
 import dev.idempotency.gateway.exchange.BodyBudget;
 import dev.idempotency.gateway.exchange.ExchangeListener;
 import dev.idempotency.gateway.exchange.Exchanges;
-import dev.idempotency.gateway.http.AddressRanges;
-import dev.idempotency.gateway.http.PathRule;
 import dev.idempotency.gateway.operations.Listeners;
-import dev.idempotency.gateway.server.Http2Options;
 import dev.idempotency.gateway.server.HttpServer;
-import dev.idempotency.gateway.server.ListenerOptions;
-import dev.idempotency.gateway.server.ServerOptions;
 import dev.idempotency.gateway.transport.Transport;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
@@ -22,11 +17,8 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 
@@ -39,18 +31,30 @@ final class Http2Edge implements AutoCloseable {
   private final Channel listener;
   private final List<Throwable> bugs = new CopyOnWriteArrayList<>();
 
-  private Http2Edge(Configuration configuration, ServerOptions options, Transport transport) {
+  private Http2Edge(Configuration configuration, Transport transport) {
     try {
       group = transport.group(1, "http2-edge");
       BodyBudget budget = new BodyBudget(configuration.limits().bodyBudget());
       ExchangeListener heard = Listeners.of(List.of());
       loops =
           new EventLoops(
-              configuration, group, transport, new Stores(configuration.store()), budget, heard);
-      server = new HttpServer(transport, group, options, loops::exchanges, bugs::add);
+              configuration,
+              group,
+              transport,
+              new Stores(configuration.store()),
+              new OutgoingTls(configuration),
+              budget,
+              heard);
+      server =
+          new HttpServer(
+              transport, group, EdgeOptions.server(configuration), loops::exchanges, bugs::add);
       InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
-      listener = server.bind(new ListenerOptions(any, null, true)).awaitUninterruptibly().channel();
-    } catch (StartupException e) {
+      listener =
+          server
+              .bind(EdgeOptions.listener(configuration.listen().get(0), any))
+              .awaitUninterruptibly()
+              .channel();
+    } catch (Exception e) {
       throw new IllegalStateException(e);
     }
   }
@@ -63,20 +67,10 @@ final class Http2Edge implements AutoCloseable {
   }
 
   static Http2Edge start(Transport transport, String upstreamUrl, String... limits) {
-    List<String> known = new ArrayList<>();
-    Map<String, Integer> own = new HashMap<>();
-    for (String limit : limits) {
-      int colon = limit.indexOf(':');
-      String name = limit.substring(0, colon);
-      if (name.startsWith("http2-") || name.equals("connections-per-address")) {
-        own.put(name, Integer.valueOf(limit.substring(colon + 1).trim()));
-      } else {
-        known.add(limit);
-      }
-    }
-    String yaml = EdgeYaml.of(upstreamUrl).limits(known.toArray(String[]::new)).toString();
-    Configuration configuration = read(yaml);
-    return new Http2Edge(configuration, options(configuration.limits(), own), transport);
+    String listen = "listen: { address: 127.0.0.1:0, http2: true }";
+    Configuration configuration =
+        read(EdgeYaml.of(upstreamUrl).top(listen).limits(limits).toString());
+    return new Http2Edge(configuration, transport);
   }
 
   private static Configuration read(String yaml) {
@@ -92,26 +86,6 @@ final class Http2Edge implements AutoCloseable {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-  }
-
-  private static ServerOptions options(Configuration.Limits limits, Map<String, Integer> own) {
-    return new ServerOptions(
-        limits.headerSize(),
-        limits.headerCount(),
-        8 * 1024,
-        limits.connections(),
-        own.getOrDefault("connections-per-address", 0),
-        limits.idleTimeout(),
-        limits.headTimeout(),
-        limits.bodyTimeout(),
-        own.getOrDefault("http2-rate", 0),
-        PathRule.STRICT,
-        Set.of(),
-        AddressRanges.NONE,
-        new Http2Options(
-            own.getOrDefault("http2-streams", 100),
-            own.getOrDefault("http2-window", 64 * 1024),
-            own.getOrDefault("http2-resets", 200)));
   }
 
   int port() {

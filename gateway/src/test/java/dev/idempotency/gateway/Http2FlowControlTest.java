@@ -223,7 +223,7 @@ class Http2FlowControlTest {
   @Test
   void bodyThatComesTooSlowlyIsAnsweredWithATimeout() {
     try (Http2Edge edge =
-            Http2Edge.start(upstream.url(), "body-timeout: 600ms", "http2-rate: 1000");
+            Http2Edge.start(upstream.url(), "body-timeout: 600ms", "body-rate: 1KiB");
         Http2RawClient client = Http2RawClient.connect(edge.port())) {
       client.post(1, "/keyed/a", "idempotency-key", "k");
       long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);

@@ -357,6 +357,26 @@ class Http2RequestsTest {
   }
 
   @Test
+  void gatewayThatIsToldToSpeaksHttp2() {
+    String yaml = "listen: { address: 127.0.0.1:0, http2: true }\n";
+    TestGateway gateway = TestGateway.start(yaml + TestGateway.yaml(upstream.url(), "memory"));
+    try (Http2RawClient client = Http2RawClient.connect(gateway.port())) {
+      assertThat(client.get(1, "/a").read(1).text()).isEqualTo("ok");
+      gateway.close();
+      client.readToEnd();
+      assertThat(client.goAways()).isNotEmpty().containsOnly(0);
+    }
+  }
+
+  @Test
+  void listenerThatIsNotToldToRefusesHttp2() {
+    try (TestGateway gateway = TestGateway.start(upstream.url(), "memory");
+        RawClient client = RawClient.connect(gateway.port())) {
+      assertThat(client.send(Http2RawClient.PREFACE).read().status()).isEqualTo(505);
+    }
+  }
+
+  @Test
   void http11IsSpokenOnTheSameListener() {
     try (Http2Edge edge = Http2Edge.start(upstream.url())) {
       byte[] get = RawClient.request("GET", "/a", null, null, null);

@@ -7,7 +7,6 @@ import dev.idempotency.gateway.exchange.Result;
 import dev.idempotency.gateway.http.Response;
 import dev.idempotency.gateway.http.Tunnel;
 import dev.idempotency.gateway.transport.NettyChunk;
-import dev.idempotency.gateway.transport.TlsChannels;
 import dev.idempotency.gateway.transport.Transport;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;

@@ -37,7 +37,7 @@ final class Http2Heads {
     if (!scheme.equalsIgnoreCase("http") && !scheme.equalsIgnoreCase("https")) {
       return new Reading.Bad("The field :scheme is neither http nor https.");
     }
-    if (!path.startsWith("/")) {
+    if (!path.startsWith("/") && !(path.equals("*") && method.equals("OPTIONS"))) {
       return new Reading.Bad("The field :path does not begin with a slash.");
     }
     if (block.contains(":protocol")) {

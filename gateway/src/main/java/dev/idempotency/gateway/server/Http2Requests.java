@@ -4,6 +4,7 @@ import dev.idempotency.gateway.exchange.Exchange;
 import dev.idempotency.gateway.exchange.Exchanges;
 import dev.idempotency.gateway.exchange.Peer;
 import dev.idempotency.gateway.exchange.Problems;
+import dev.idempotency.gateway.exchange.Result;
 import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.http.RequestHead;
 import dev.idempotency.gateway.http.Response;
@@ -14,7 +15,6 @@ import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2FrameAdapter;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2Stream;
-import org.jspecify.annotations.Nullable;
 
 /** Opens the exchanges of the requests that come on one connection, and hands them their bodies. */
 final class Http2Requests extends Http2FrameAdapter {
@@ -23,12 +23,14 @@ final class Http2Requests extends Http2FrameAdapter {
   private final ServerOptions options;
   private final Exchanges exchanges;
   private final Peer peer;
+  private final RequestHeads heads;
 
   Http2Requests(Http2Handler connection, ServerOptions options, Exchanges exchanges, Peer peer) {
     this.connection = connection;
     this.options = options;
     this.exchanges = exchanges;
     this.peer = peer;
+    this.heads = new RequestHeads(options, peer.scheme());
   }
 
   @Override
@@ -61,38 +63,26 @@ final class Http2Requests extends Http2FrameAdapter {
   private void open(Http2Stream wire, Http2Headers block, boolean end) {
     Http2Heads.Reading reading = Http2Heads.read(block);
     if (reading instanceof Http2Heads.Reading.Bad bad) {
-      refuse(wire, block, end, Problems.badRequest(bad.detail()));
+      String method = block.method() == null ? "" : block.method().toString();
+      refuse(wire, method, "", end, Problems.badRequest(bad.detail()));
       return;
     }
     Http2Heads.Reading.Good good = (Http2Heads.Reading.Good) reading;
-    Response refusal = refusalOf(good);
-    if (refusal != null) {
-      refuse(wire, block, end, refusal);
+    if (good.target().length() > options.targetBytes()) {
+      refuse(wire, good.method(), "", end, Refusals.uriTooLong());
       return;
     }
-    RequestTarget.Reading target =
-        RequestTarget.read(good.method(), good.target(), good.headers(), true);
-    if (target instanceof RequestTarget.Reading.Bad bad) {
-      refuse(wire, block, end, Problems.badRequest(bad.detail()));
+    RequestHeads.Verdict verdict =
+        heads.judge(good.method(), null, good.target(), good.headers(), true);
+    if (verdict instanceof RequestHeads.Verdict.Good judged) {
+      open(wire, judged.head(), end);
+    } else if (verdict instanceof RequestHeads.Verdict.Answered answered) {
+      exchanges.answered(good.method(), good.target(), Result.PASSED, answered.response().status());
+      answer(wire, good.method(), end, answered.response());
     } else {
-      open(wire, ((RequestTarget.Reading.Good) target).head(), end);
+      Response answer = ((RequestHeads.Verdict.Refused) verdict).response();
+      refuse(wire, good.method(), good.target(), end, answer);
     }
-  }
-
-  private @Nullable Response refusalOf(Http2Heads.Reading.Good good) {
-    if (good.headers().size() > options.headerCount()) {
-      return Refusals.tooManyFields();
-    }
-    if (good.method().equals("CONNECT")) {
-      return Refusals.notImplemented("CONNECT is not supported.");
-    }
-    if (good.target().length() > options.targetBytes()) {
-      return Refusals.targetTooLong();
-    }
-    String expect = good.headers().get("expect");
-    return expect == null || expect.equalsIgnoreCase("100-continue")
-        ? null
-        : Refusals.expectationFailed();
   }
 
   private void open(Http2Stream wire, RequestHead head, boolean end) {
@@ -112,9 +102,15 @@ final class Http2Requests extends Http2FrameAdapter {
     connection.delivered(stream);
   }
 
-  private void refuse(Http2Stream wire, Http2Headers block, boolean end, Response response) {
-    boolean isHead = "HEAD".contentEquals(block.method());
-    Http2ClientStream stream = new Http2ClientStream(connection, wire, isHead, false);
+  private void refuse(
+      Http2Stream wire, String method, String target, boolean end, Response response) {
+    exchanges.answered(method, target, Result.BAD_REQUEST, response.status());
+    answer(wire, method, end, response);
+  }
+
+  private void answer(Http2Stream wire, String method, boolean end, Response response) {
+    Http2ClientStream stream =
+        new Http2ClientStream(connection, wire, method.equals("HEAD"), false);
     connection.opened(wire, stream);
     if (end) {
       stream.body().end();

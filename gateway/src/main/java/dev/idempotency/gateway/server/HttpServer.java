@@ -122,7 +122,7 @@ public final class HttpServer {
       boolean trusted = options.trustedProxies().contains(address);
       if (draining || !places.take(address, !trusted)) {
         if (!draining) {
-          exchanges.apply(channel.eventLoop()).connectionRefused();
+          protocols.refused(channel);
         }
         Transport.close(channel);
         return;

@@ -38,6 +38,11 @@ final class Protocols {
     }
   }
 
+  /** There was no place for the connection. */
+  void refused(Channel channel) {
+    exchanges.apply(channel.eventLoop()).connectionRefused();
+  }
+
   void installHttp1(Channel channel, Caller caller) {
     RequestDecoder decoder = new RequestDecoder(options);
     Http1Handler handler =

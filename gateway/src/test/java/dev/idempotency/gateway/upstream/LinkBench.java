@@ -68,7 +68,7 @@ final class LinkBench implements LinkOwner, AutoCloseable {
             new ChannelInitializer<Channel>() {
               @Override
               protected void initChannel(Channel channel) {
-                LinkFactory.of(options).prepare(channel, address, LinkBench.this, ready);
+                LinkFactory.of(options, null).prepare(channel, address, LinkBench.this, ready);
               }
             })
         .connect(address.host(), address.port())
