@@ -7,19 +7,13 @@ import dev.idempotency.gateway.http.ResponseHead;
 import dev.idempotency.gateway.idempotency.Outcome;
 import dev.idempotency.gateway.idempotency.OutcomePolicy;
 import dev.idempotency.gateway.idempotency.Reservation;
-import dev.idempotency.gateway.idempotency.Settlement;
 import dev.idempotency.gateway.idempotency.StoreUnavailableException;
-import dev.idempotency.gateway.idempotency.StoredOperation;
-import dev.idempotency.gateway.idempotency.StoredResponse;
-import dev.idempotency.gateway.idempotency.Verdict;
 import dev.idempotency.gateway.idempotency.WriteReply;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The attempt that holds a reservation: forwards once, takes the response in, settles the record
- * and only then answers. The lease is renewed for as long as the response is awaited.
+ * The attempt that holds a reservation: forwards once, takes the response in and lets it be
+ * settled. The lease is renewed for as long as the response is awaited.
  */
 final class Attempt implements Upstream.Acquirer, ResponseReceiver {
 
@@ -47,11 +41,11 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
   private final BodyBuffer body;
   private final Peer peer;
   private final KeyedExchange keyed;
+  private final Settling settling;
   private Phase phase = Phase.CONNECTING;
   private @Nullable UpstreamConnection connection;
   private @Nullable Capture capture;
   private int tries;
-  private boolean lateResponse;
 
   Attempt(
       Exchanges exchanges,
@@ -70,6 +64,8 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
     this.body = body;
     this.peer = peer;
     this.keyed = keyed;
+    this.settling =
+        new Settling(exchanges, route, course, reservation, keyed, this::leaveUnlessOverdue);
   }
 
   void start() {
@@ -157,7 +153,7 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
       lease.lost();
       if (isUnsent()) {
         giveConnectionBack();
-        fenced(fenced.current());
+        settling.fenced(fenced.current());
       }
       return;
     }
@@ -185,7 +181,7 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
 
   @Override
   public void informational(ResponseHead head) {
-    if (phase == Phase.FORWARDED && head.status() != 100 && !isAnswering()) {
+    if (phase == Phase.FORWARDED && head.status() != 100 && !settling.isAnswering()) {
       keyed.client().informational(ResponseFields.endToEnd(head));
     }
   }
@@ -202,6 +198,7 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
             outcome,
             saidSo,
             BodyBuffer.of(route.responseLimit(), contentLength, exchanges.budget));
+    settling.response(capture);
     if (phase == Phase.FORWARDED && contentLength > route.responseLimit()) {
       capture.begin(keyed.client());
     }
@@ -230,7 +227,7 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
     if (phase == Phase.FORWARDED && capture != null && route.streaming()) {
       capture.begin(keyed.client());
     }
-    if (isAnswering()) {
+    if (settling.isAnswering()) {
       keyed.client().flush();
     }
   }
@@ -249,10 +246,6 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
     clientWritable();
   }
 
-  private boolean isAnswering() {
-    return capture != null && capture.isBegun();
-  }
-
   @Override
   public void end(Headers received) {
     connection = null;
@@ -261,67 +254,13 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
       return;
     }
     Headers trailers = ResponseFields.trailers(received);
-    if (phase == Phase.OVERDUE) {
-      settleLate(whole, trailers);
-      return;
-    }
+    boolean late = phase == Phase.OVERDUE;
     phase = Phase.SETTLING;
-    StoredResponse stored = whole.stored(trailers, route.keptFields());
-    write(whole, stored, () -> deliver(whole, trailers));
-  }
-
-  private void deliver(Capture whole, Headers trailers) {
-    if (whole.isBegun()) {
-      keyed.client().end(trailers);
-      keyed.client().flush();
-      ended(whole.result(), whole.head().status());
+    if (late) {
+      settling.late(whole, trailers, this::leave);
     } else {
-      respond(whole.result(), whole.response(trailers));
+      settling.end(whole, trailers);
     }
-  }
-
-  /** Writes what became of the attempt, then does the rest unless another attempt holds it. */
-  private void write(Capture whole, @Nullable StoredResponse stored, Runnable then) {
-    course.asked();
-    Stages.when(
-        settled(whole, stored),
-        reply -> {
-          course.replied();
-          if (reply instanceof WriteReply.Fenced fenced) {
-            fenced(fenced.current());
-          } else {
-            then.run();
-          }
-        },
-        unavailable -> {
-          course.replied();
-          // The client gets its answer; the record follows as soon as the store is back.
-          defer(whole, stored);
-          then.run();
-        },
-        exchanges.listener);
-  }
-
-  private void defer(Capture whole, @Nullable StoredResponse stored) {
-    whole.keepMemory();
-    exchanges.deferred.add(store -> settled(whole, stored), whole::releaseMemory);
-  }
-
-  private CompletionStage<WriteReply> settled(Capture whole, @Nullable StoredResponse stored) {
-    return switch (whole.outcome()) {
-      case COMPLETED -> exchanges.store.settle(reservation, completed(whole, stored));
-      case UNKNOWN -> exchanges.store.settle(reservation, new Settlement.Unknown());
-      // What the upstream says of the operation counts for all attempts, a status for this one
-      // only.
-      case RELEASED ->
-          whole.saidSo() ? exchanges.store.release(reservation) : keyed.withdraw(reservation);
-    };
-  }
-
-  private static Settlement completed(Capture whole, @Nullable StoredResponse stored) {
-    return stored == null
-        ? new Settlement.NotKept(whole.head().status())
-        : new Settlement.Completed(stored);
   }
 
   // ---- other ends
@@ -345,95 +284,14 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
     }
   }
 
-  /** Writes that the outcome is unknown, then says so. */
   private void unknown(Response problem, Phase next) {
     phase = next;
-    Stages.when(
-        exchanges.store.settle(reservation, new Settlement.Unknown()),
-        reply -> {
-          if (reply instanceof WriteReply.Fenced fenced) {
-            fenced(fenced.current());
-          } else {
-            tellUnknown(problem);
-          }
-        },
-        unavailable -> {
-          exchanges.deferred.add(store -> settledUnknown(), () -> {});
-          tellUnknown(problem);
-        },
-        exchanges.listener);
+    settling.unknown(problem);
   }
 
-  /** Not any more where a late response has said what became of it. */
-  private CompletionStage<WriteReply> settledUnknown() {
-    return lateResponse
-        ? CompletableFuture.completedFuture(WriteReply.DONE)
-        : exchanges.store.settle(reservation, new Settlement.Unknown());
-  }
-
-  private void tellUnknown(Response problem) {
-    if (isAnswering()) {
-      keyed.client().abort();
-      ended(Result.UNKNOWN, 0);
-    } else {
-      respond(Result.UNKNOWN, problem);
-    }
-  }
-
-  private void settleLate(Capture whole, Headers trailers) {
-    StoredResponse stored = whole.stored(trailers, route.keptFields());
-    phase = Phase.SETTLING;
-    lateResponse = true;
-    Stages.when(
-        settled(whole, stored),
-        reply -> leave(),
-        unavailable -> {
-          defer(whole, stored);
-          leave();
-        },
-        exchanges.listener);
-  }
-
-  /** Another attempt holds the record: its word counts, never this attempt's own result. */
-  private void fenced(StoredOperation current) {
-    exchanges.listener.fenced();
-    if (isAnswering()) {
-      keyed.client().abort();
-      ended(Result.UNKNOWN, 0);
-      return;
-    }
-    keyed.answer(Verdict.on(current, reservation.fingerprint(), route.unknown()));
-    leaveUnlessOverdue();
-  }
-
-  /** Surely nothing was sent: the reservation goes, then the client is told. */
   private void withdraw(Result result, Response problem) {
     phase = Phase.SETTLING;
-    Stages.when(
-        keyed.withdraw(reservation),
-        reply -> {
-          if (reply instanceof WriteReply.Fenced fenced) {
-            // The process was stopped for longer than its lease and another attempt took over.
-            fenced(fenced.current());
-          } else {
-            respond(result, problem);
-          }
-        },
-        unavailable -> {
-          keyed.giveUp(reservation);
-          respond(result, problem);
-        },
-        exchanges.listener);
-  }
-
-  private void respond(Result result, Response response) {
-    keyed.answer(result, response);
-    leaveUnlessOverdue();
-  }
-
-  private void ended(Result result, int status) {
-    course.end(result, status);
-    leaveUnlessOverdue();
+    settling.withdraw(result, problem);
   }
 
   private void leaveUnlessOverdue() {
