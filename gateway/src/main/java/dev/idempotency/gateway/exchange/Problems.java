@@ -81,7 +81,7 @@ public final class Problems {
         "The operation is done, its response was not kept",
         "An earlier request with this key was answered with status "
             + status
-            + "; the response was too large to keep.");
+            + "; its response was not kept.");
   }
 
   static Response keyReused() {

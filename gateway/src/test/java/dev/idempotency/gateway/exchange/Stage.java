@@ -1,10 +1,12 @@
 package dev.idempotency.gateway.exchange;
 
+import dev.idempotency.gateway.http.Chunk;
 import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.http.RequestHead;
 import dev.idempotency.gateway.http.Response;
 import dev.idempotency.gateway.http.ResponseHead;
 import dev.idempotency.gateway.idempotency.Fingerprint;
+import dev.idempotency.gateway.idempotency.Fingerprinter;
 import dev.idempotency.gateway.idempotency.Outcome;
 import dev.idempotency.gateway.idempotency.OutcomePolicy;
 import dev.idempotency.gateway.idempotency.UnknownPolicy;
@@ -156,7 +158,7 @@ final class Stage {
           Route.Keying.REQUIRED,
           "Idempotency-Key",
           List.of(),
-          (head, body) -> fingerprint(new String(body, StandardCharsets.ISO_8859_1)),
+          new TextFingerprinter(),
           Duration.ofHours(1),
           LEASE,
           patience,
@@ -170,11 +172,38 @@ final class Stage {
           false,
           false);
     }
+  }
 
-    private static Fingerprint fingerprint(String body) {
-      byte[] hash = new byte[Fingerprint.LENGTH];
-      Arrays.fill(hash, (byte) body.hashCode());
-      return new Fingerprint(1, hash);
+  /** A body's fingerprint as {@link TextFingerprinter} makes it. */
+  static Fingerprint fingerprint(String body) {
+    byte[] hash = new byte[Fingerprint.LENGTH];
+    Arrays.fill(hash, (byte) body.hashCode());
+    return new Fingerprint(1, hash);
+  }
+
+  /** Looks at nothing but the body. */
+  private static final class TextFingerprinter implements Fingerprinter {
+    @Override
+    public Fingerprint fingerprint(RequestHead head, byte[] body) {
+      return Stage.fingerprint(new String(body, StandardCharsets.ISO_8859_1));
+    }
+
+    @Override
+    public Running begin(RequestHead head) {
+      StringBuilder seen = new StringBuilder();
+      return new Running() {
+        @Override
+        public void add(Chunk chunk) {
+          byte[] bytes = new byte[chunk.length()];
+          chunk.copyTo(bytes, 0);
+          seen.append(new String(bytes, StandardCharsets.ISO_8859_1));
+        }
+
+        @Override
+        public Fingerprint end() {
+          return Stage.fingerprint(seen.toString());
+        }
+      };
     }
   }
 }
