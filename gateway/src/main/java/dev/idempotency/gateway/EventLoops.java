@@ -9,6 +9,7 @@ import dev.idempotency.gateway.exchange.Route;
 import dev.idempotency.gateway.exchange.ScopePart;
 import dev.idempotency.gateway.fingerprint.FingerprintRule;
 import dev.idempotency.gateway.fingerprint.RequestFingerprinter;
+import dev.idempotency.gateway.http.AddressRanges;
 import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.http.Response;
 import dev.idempotency.gateway.idempotency.Fingerprinter;
@@ -73,6 +74,7 @@ final class EventLoops {
               stores.open(loop),
               new LoopScheduler(loop),
               budget,
+              AddressRanges.NONE,
               listener));
     }
   }

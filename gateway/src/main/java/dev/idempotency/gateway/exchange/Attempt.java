@@ -2,18 +2,26 @@ package dev.idempotency.gateway.exchange;
 
 import dev.idempotency.gateway.http.Chunk;
 import dev.idempotency.gateway.http.Headers;
+import dev.idempotency.gateway.http.RequestHead;
 import dev.idempotency.gateway.http.Response;
 import dev.idempotency.gateway.http.ResponseHead;
+import dev.idempotency.gateway.idempotency.Fingerprint;
 import dev.idempotency.gateway.idempotency.Outcome;
 import dev.idempotency.gateway.idempotency.OutcomePolicy;
 import dev.idempotency.gateway.idempotency.Reservation;
 import dev.idempotency.gateway.idempotency.StoreUnavailableException;
 import dev.idempotency.gateway.idempotency.WriteReply;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The attempt that holds a reservation: forwards once, takes the response in and lets it be
  * settled. The lease is renewed for as long as the response is awaited.
+ *
+ * <p>A client that goes after its request was whole changes nothing: the exchange with the upstream
+ * goes on at full speed. But a response that has begun gets {@link #LONGEST_UNHEARD} at most, since
+ * a stream of events may never end; then the upstream is cut off and the record says that the
+ * operation is done and its response not kept.
  */
 final class Attempt implements Upstream.Acquirer, ResponseReceiver {
 
@@ -26,6 +34,8 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
     FORWARDED,
     /** The caller was told that the outcome is unknown; a late response is still welcome. */
     OVERDUE,
+    /** The response is there before the request was whole; what the request was is awaited. */
+    ANSWERED_EARLY,
     /** The response is there; the record is being written. */
     SETTLING,
     ENDED
@@ -33,19 +43,25 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
 
   private static final int MOST_TRIES = 3;
 
+  /** For how long a response that began goes on without its client. */
+  private static final Duration LONGEST_UNHEARD = Duration.ofMinutes(5);
+
+  /** For how long the rest of a request is awaited that was answered early. */
+  private static final Duration LONGEST_REST = Duration.ofSeconds(5);
+
   private final Exchanges exchanges;
   private final Route route;
   private final Course course;
-  private final Reservation reservation;
   private final Lease lease;
-  private final BodyBuffer body;
-  private final Peer peer;
   private final KeyedExchange keyed;
   private final Settling settling;
   private Phase phase = Phase.CONNECTING;
   private @Nullable UpstreamConnection connection;
   private @Nullable Capture capture;
   private int tries;
+  private Headers trailers = new Headers();
+  private boolean unheard;
+  private long unheardSince;
 
   Attempt(
       Exchanges exchanges,
@@ -53,16 +69,11 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
       Course course,
       Reservation reservation,
       Lease lease,
-      BodyBuffer body,
-      Peer peer,
       KeyedExchange keyed) {
     this.exchanges = exchanges;
     this.route = route;
     this.course = course;
-    this.reservation = reservation;
     this.lease = lease;
-    this.body = body;
-    this.peer = peer;
     this.keyed = keyed;
     this.settling =
         new Settling(exchanges, route, course, reservation, keyed, this::leaveUnlessOverdue);
@@ -115,9 +126,10 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
       return;
     }
     phase = Phase.FORWARDED;
+    Reservation reservation = settling.reservation();
     course.sent(reservation.attempt());
-    if (!live.send(
-        ForwardedFields.of(course.head(), peer, reservation.attempt()), body.toByteArray(), this)) {
+    RequestHead head = exchanges.forwarded.of(course.head(), keyed.peer, reservation.attempt());
+    if (!keyed.send(live, head, this)) {
       // It died while it waited, and surely nothing was sent.
       connection = null;
       if (++tries > MOST_TRIES) {
@@ -132,9 +144,23 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
   /** Called at every beat. */
   void renewIfDue(long now) {
     // Not while settling: a renewal behind a release would write the reservation anew.
-    boolean held = phase == Phase.CONNECTING || phase == Phase.FORWARDED;
+    boolean held =
+        phase == Phase.CONNECTING || phase == Phase.FORWARDED || phase == Phase.ANSWERED_EARLY;
     if (held && lease.isDue(now)) {
       renew();
+    }
+    endIfUnheard(now);
+  }
+
+  private void endIfUnheard(long now) {
+    Capture begun = capture;
+    if (phase == Phase.FORWARDED
+        && begun != null
+        && unheard
+        && now - unheardSince > LONGEST_UNHEARD.toNanos()) {
+      cancel();
+      begun.giveUp();
+      settle(begun);
     }
   }
 
@@ -142,7 +168,7 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
     lease.asked();
     long sentAt = exchanges.scheduler.nanoTime();
     Stages.when(
-        exchanges.store.renew(reservation),
+        exchanges.store.renew(settling.reservation()),
         reply -> renewed(sentAt, reply),
         this::renewalFailed,
         exchanges.listener);
@@ -177,6 +203,99 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
     return phase == Phase.CONNECTING || phase == Phase.SECURING;
   }
 
+  // ---- a request that streams
+
+  @Override
+  public void writable() {
+    keyed.writable();
+  }
+
+  /** The request has been seen to its end. */
+  void requestIsWhole(Fingerprint made) {
+    Fingerprint claimed = settling.reservation().fingerprint();
+    if (!claimed.isOpen() && !claimed.equals(made)) {
+      another();
+      return;
+    }
+    settling.know(made);
+    if (phase == Phase.ANSWERED_EARLY) {
+      answerEarly();
+    } else if (phase == Phase.FORWARDED && claimed.isOpen()) {
+      seal();
+    } else if (phase == Phase.FORWARDED) {
+      keyed.finish();
+    }
+  }
+
+  /** It follows an attempt of another request: the upstream never gets its end. */
+  private void another() {
+    if (phase == Phase.FORWARDED || phase == Phase.ANSWERED_EARLY) {
+      cancel();
+      withdraw(Result.KEY_REUSED, Problems.keyReused());
+    }
+  }
+
+  /**
+   * Writes the fingerprint before the upstream gets the request's end: from then on the request may
+   * have been executed, and a retry must be told from a reuse whatever dies.
+   */
+  private void seal() {
+    long sentAt = exchanges.scheduler.nanoTime();
+    Stages.when(
+        exchanges.store.renew(settling.reservation()),
+        reply -> sealed(sentAt, reply),
+        unavailable -> {
+          exchanges.listener.renewalFailed();
+          // As with every renewal of a request that was sent: it runs to its end.
+          finishRequest();
+        },
+        exchanges.listener);
+  }
+
+  private void sealed(long sentAt, WriteReply reply) {
+    if (reply instanceof WriteReply.Fenced fenced) {
+      lease.lost();
+      if (phase == Phase.FORWARDED) {
+        cancel();
+        phase = Phase.SETTLING;
+        settling.fenced(fenced.current());
+      }
+      return;
+    }
+    lease.renewed(sentAt);
+    finishRequest();
+  }
+
+  private void finishRequest() {
+    if (phase == Phase.FORWARDED) {
+      keyed.finish();
+    }
+  }
+
+  /** The request turns out longer than it may be. */
+  void tooLarge(Response problem) {
+    if (phase == Phase.FORWARDED) {
+      cancel();
+      phase = Phase.SETTLING;
+      settling.unknown(Result.TOO_LARGE, problem);
+    } else {
+      restIsTooLong();
+    }
+  }
+
+  /** The rest of a request that was answered early is awaited no longer. */
+  void restIsTooLong() {
+    if (phase == Phase.ANSWERED_EARLY) {
+      answerEarly();
+    }
+  }
+
+  private void answerEarly() {
+    if (capture != null) {
+      settle(capture);
+    }
+  }
+
   // ---- the response
 
   @Override
@@ -200,7 +319,7 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
             BodyBuffer.of(route.responseLimit(), contentLength, exchanges.budget));
     settling.response(capture);
     if (phase == Phase.FORWARDED && contentLength > route.responseLimit()) {
-      capture.begin(keyed.client());
+      capture.begin(keyed.delivery());
     }
   }
 
@@ -211,56 +330,82 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
       chunk.release();
       return;
     }
-    ClientStream client = phase == Phase.FORWARDED ? keyed.client() : ClientStream.GONE;
-    current.take(chunk, client);
-    if (current.isBegun() && !client.isWritable() && connection != null) {
+    Delivery to = phase == Phase.FORWARDED ? keyed.delivery() : Delivery.GONE;
+    current.take(chunk, to);
+    if (current.isBegun() && !to.isWritable() && connection != null) {
       connection.pauseResponse();
     }
   }
 
   /**
-   * Where the route streams, the client's response begins here and not with its head: what turns
-   * out to be broken in the same burst is answered as an error of its own.
+   * Where the route streams, or the response is one of server-sent events, the client's response
+   * begins here and not with its head: what turns out to be broken in the same burst is answered as
+   * an error of its own.
    */
   @Override
   public void flush() {
-    if (phase == Phase.FORWARDED && capture != null && route.streaming()) {
-      capture.begin(keyed.client());
+    if (phase == Phase.FORWARDED
+        && capture != null
+        && (route.streaming() || capture.isEventStream())) {
+      capture.begin(keyed.delivery());
     }
     if (settling.isAnswering()) {
-      keyed.client().flush();
+      keyed.delivery().flush();
     }
   }
 
-  @Override
-  public void writable() {}
-
   void clientWritable() {
-    if (connection != null) {
+    if (connection != null && !keyed.delivery().isBehind()) {
       connection.resumeResponse();
     }
   }
 
-  /** The exchange with the upstream goes on without the client, at full speed. */
   void clientGone() {
-    clientWritable();
+    unheard = true;
+    unheardSince = exchanges.scheduler.nanoTime();
+    if (keyed.isWhole()) {
+      clientWritable();
+    } else {
+      cutOff();
+    }
+  }
+
+  /** The client went inside its request, which so never gets an end. */
+  private void cutOff() {
+    if (isUnsent()) {
+      giveConnectionBack();
+      withdraw(Result.CLIENT_GONE, Problems.requestCutOff());
+    } else if (phase == Phase.FORWARDED) {
+      cancel();
+      unknown(Problems.requestCutOff(), Phase.SETTLING);
+    } else {
+      restIsTooLong();
+    }
   }
 
   @Override
   public void end(Headers received) {
     connection = null;
+    keyed.cut();
     Capture whole = capture;
     if (whole == null) {
       return;
     }
-    Headers trailers = ResponseFields.trailers(received);
-    boolean late = phase == Phase.OVERDUE;
-    phase = Phase.SETTLING;
-    if (late) {
+    trailers = ResponseFields.trailers(received);
+    if (phase == Phase.OVERDUE) {
+      phase = Phase.SETTLING;
       settling.late(whole, trailers, this::leave);
+    } else if (!keyed.isWhole() && whole.outcome() == Outcome.COMPLETED && keyed.isNearlyWhole()) {
+      phase = Phase.ANSWERED_EARLY;
+      exchanges.scheduler.schedule(this::restIsTooLong, LONGEST_REST);
     } else {
-      settling.end(whole, trailers);
+      settle(whole);
     }
+  }
+
+  private void settle(Capture whole) {
+    phase = Phase.SETTLING;
+    settling.end(whole, trailers);
   }
 
   // ---- other ends
@@ -269,13 +414,20 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
   public void overdue() {
     if (phase == Phase.FORWARDED) {
       course.received();
-      unknown(Problems.sentAndLost(Failure.TIMEOUT), Phase.OVERDUE);
+      if (keyed.isWhole()) {
+        unknown(Problems.sentAndLost(Failure.TIMEOUT), Phase.OVERDUE);
+      } else {
+        // What is not read can't become whole, and nothing will come of it.
+        cancel();
+        unknown(Problems.sentAndLost(Failure.TIMEOUT), Phase.SETTLING);
+      }
     }
   }
 
   @Override
   public void failed(Failure failure) {
     connection = null;
+    keyed.cut();
     course.received();
     if (phase == Phase.FORWARDED) {
       unknown(Problems.sentAndLost(failure), Phase.SETTLING);
@@ -303,7 +455,7 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
   private void leave() {
     phase = Phase.ENDED;
     exchanges.leases.remove(this);
-    body.release();
+    keyed.drop();
     if (capture != null) {
       capture.releaseUnlessKept();
     }
@@ -327,10 +479,13 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
     } else if (phase == Phase.OVERDUE) {
       cancel();
       leave();
+    } else {
+      restIsTooLong();
     }
   }
 
   private void cancel() {
+    keyed.cut();
     if (connection != null) {
       connection.cancel();
       connection = null;

@@ -29,6 +29,11 @@ final class Course {
     return head;
   }
 
+  /** The head as it goes upstream, of a request without protection. */
+  RequestHead forwarded(Peer peer) {
+    return exchanges.forwarded.of(head, peer, 0);
+  }
+
   void route(String name) {
     route = name;
   }

@@ -1,5 +1,6 @@
 package dev.idempotency.gateway.exchange;
 
+import dev.idempotency.gateway.http.AddressRanges;
 import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.http.ProblemDetails;
 import dev.idempotency.gateway.http.RequestHead;
@@ -32,6 +33,7 @@ public final class Exchanges {
   final Scheduler scheduler;
   final BodyBudget budget;
   final ExchangeListener listener;
+  final ForwardedFields forwarded;
   final Leases leases;
   final DeferredWrites deferred;
   private int waiters;
@@ -40,6 +42,7 @@ public final class Exchanges {
   /**
    * @param routes tried in this order
    * @param page what is answered at {@link ProblemDetails#PAGE}
+   * @param trustedProxies whose word on the client's address is believed
    */
   public Exchanges(
       List<Route> routes,
@@ -47,6 +50,7 @@ public final class Exchanges {
       IdempotencyStore store,
       Scheduler scheduler,
       BodyBudget budget,
+      AddressRanges trustedProxies,
       ExchangeListener listener) {
     this.routes = List.copyOf(routes);
     this.page = page;
@@ -54,6 +58,7 @@ public final class Exchanges {
     this.scheduler = scheduler;
     this.budget = budget;
     this.listener = listener;
+    this.forwarded = new ForwardedFields(trustedProxies);
     this.leases = new Leases(scheduler, listener);
     this.deferred = new DeferredWrites(store, scheduler, listener, MOST_DEFERRED);
   }
@@ -129,9 +134,13 @@ public final class Exchanges {
       return course.refuse(client, Result.TOO_LARGE, problem);
     }
     OperationId id = OperationId.of(route.name(), identity, present.key());
-    KeyedExchange keyed = new KeyedExchange(this, route, course, id, contentLength, peer, client);
+    // Without content there is nothing to stream, and everything is known.
+    KeyedExchange keyed =
+        route.streamsRequest() && contentLength != 0
+            ? new UploadExchange(this, route, course, id, contentLength, peer, client)
+            : new GatheredExchange(this, route, course, id, contentLength, peer, client);
     undecided.add(keyed);
-    client.wantBody();
+    keyed.begin();
     return keyed;
   }
 

@@ -1,11 +1,14 @@
 package dev.idempotency.gateway.exchange;
 
+import dev.idempotency.gateway.http.AddressRanges;
 import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.http.HopByHop;
 import dev.idempotency.gateway.http.RequestHead;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Makes the head that goes upstream from the head that came. */
@@ -27,14 +30,25 @@ final class ForwardedFields {
           "expect",
           "via");
 
-  private ForwardedFields() {}
+  private static final Pattern SCHEME = Pattern.compile("https?");
+  private static final Pattern HOST = Pattern.compile("[A-Za-z0-9._~%!$&'()*+;=:\\[\\]-]{1,255}");
+  private static final Pattern PORT = Pattern.compile("[0-9]{1,5}");
+
+  private final ForwardedChain chain;
+
+  /**
+   * @param trustedProxies whose {@code Forwarded} and {@code X-Forwarded-*} are believed
+   */
+  ForwardedFields(AddressRanges trustedProxies) {
+    this.chain = new ForwardedChain(trustedProxies);
+  }
 
   /**
    * The head to send.
    *
    * @param attempt the attempt's number, or 0 for a request without a key
    */
-  static RequestHead of(RequestHead head, Peer peer, long attempt) {
+  RequestHead of(RequestHead head, Peer peer, long attempt) {
     Headers received = head.headers();
     List<String> nominated = received.all("connection");
     Headers sent = new Headers();
@@ -46,8 +60,15 @@ final class ForwardedFields {
         sent.add(name, received.value(i));
       }
     }
-    String host = received.get("host");
-    addForwarded(sent, peer, host);
+    if (received.containsToken("te", "trailers")) {
+      // All that is left of TE between two intermediaries (RFC 9110 §10.1.4).
+      sent.add("TE", "trailers");
+    }
+    if (peer.trusted()) {
+      continueForwarded(received, sent, peer);
+    } else {
+      beginForwarded(received, sent, peer);
+    }
     sent.add("Via", via(received.all("via"), peer));
     if (attempt > 0) {
       sent.add("Idempotency-Attempt", Long.toString(attempt));
@@ -55,21 +76,72 @@ final class ForwardedFields {
     return head.withHeaders(sent);
   }
 
-  private static void addForwarded(Headers sent, Peer peer, @Nullable String host) {
-    boolean ipv6 = peer.address().indexOf(':') >= 0;
-    String node = ipv6 ? "\"[" + peer.address() + "]\"" : peer.address();
-    String forwarded = "for=" + node + ";proto=" + peer.scheme();
+  /** Nobody before the peer is believed: the fields say what the gateway sees itself. */
+  private static void beginForwarded(Headers received, Headers sent, Peer peer) {
+    String host = quotable(received.get("host"));
     sent.add("X-Forwarded-For", peer.address());
     sent.add("X-Forwarded-Proto", peer.scheme());
-    if (host != null && isQuotable(host)) {
+    if (host != null) {
       sent.add("X-Forwarded-Host", host);
-      forwarded += ";host=\"" + host + '"';
     }
-    sent.add("Forwarded", forwarded);
+    sent.add("Forwarded", element(peer.address(), peer.scheme(), host));
   }
 
-  private static boolean isQuotable(String host) {
-    return host.indexOf('"') < 0 && host.indexOf('\\') < 0;
+  /** The peer is a trusted proxy: what it says of the client is kept, and the peer added. */
+  private void continueForwarded(Headers received, Headers sent, Peer peer) {
+    List<String> addresses = chain.believedAddresses(received.all("x-forwarded-for"));
+    List<String> elements = chain.believedElements(received.all("forwarded"));
+    if (addresses.isEmpty()) {
+      addresses = elements.stream().map(ForwardedFields::clientOf).toList();
+    } else if (elements.isEmpty()) {
+      elements = addresses.stream().map(address -> "for=" + node(address)).toList();
+    }
+    String scheme = one(received, "x-forwarded-proto", SCHEME);
+    String host = one(received, "x-forwarded-host", HOST);
+    String port = one(received, "x-forwarded-port", PORT);
+    String ownHost = quotable(received.get("host"));
+    sent.add("X-Forwarded-For", joined(addresses, peer.address()));
+    sent.add("X-Forwarded-Proto", scheme == null ? peer.scheme() : scheme);
+    String outerHost = host == null ? ownHost : host;
+    if (outerHost != null) {
+      sent.add("X-Forwarded-Host", outerHost);
+    }
+    if (port != null) {
+      sent.add("X-Forwarded-Port", port);
+    }
+    sent.add("Forwarded", joined(elements, element(peer.address(), peer.scheme(), ownHost)));
+  }
+
+  private static String clientOf(String element) {
+    String client = ForwardedChain.clientOf(element);
+    return client == null ? "unknown" : client;
+  }
+
+  private static String joined(List<String> believed, String own) {
+    List<String> all = new ArrayList<>(believed);
+    all.add(own);
+    return String.join(", ", all);
+  }
+
+  /** The field's value where it is one of that form; a list says nothing for sure. */
+  private static @Nullable String one(Headers received, String name, Pattern form) {
+    List<String> values = received.all(name);
+    return values.size() == 1 && form.matcher(values.get(0)).matches() ? values.get(0) : null;
+  }
+
+  /** An element of {@code Forwarded} (RFC 7239 §4). */
+  private static String element(String address, String scheme, @Nullable String host) {
+    String element = "for=" + node(address) + ";proto=" + scheme;
+    return host == null ? element : element + ";host=\"" + host + '"';
+  }
+
+  /** An IPv6 address is in brackets and quoted (RFC 7239 §6). */
+  private static String node(String address) {
+    return address.indexOf(':') >= 0 ? "\"[" + address + "]\"" : address;
+  }
+
+  private static @Nullable String quotable(@Nullable String host) {
+    return host != null && host.indexOf('"') < 0 && host.indexOf('\\') < 0 ? host : null;
   }
 
   private static String via(List<String> received, Peer peer) {

@@ -2,6 +2,7 @@ package dev.idempotency.gateway.exchange;
 
 import dev.idempotency.gateway.http.Chunk;
 import dev.idempotency.gateway.http.Headers;
+import dev.idempotency.gateway.http.RequestHead;
 import dev.idempotency.gateway.http.Response;
 import dev.idempotency.gateway.http.ResponseHead;
 import org.jspecify.annotations.Nullable;
@@ -18,7 +19,8 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
   private final Course course;
   private final long contentLength;
   private final Peer peer;
-  private final byte @Nullable [] wholeBody;
+  private final @Nullable BodyBuffer wholeBody;
+  private final boolean unprotected;
   private ClientStream client;
   private @Nullable UpstreamConnection connection;
   private boolean opening;
@@ -32,13 +34,15 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
       Route route,
       Course course,
       long contentLength,
-      byte @Nullable [] wholeBody,
+      @Nullable BodyBuffer wholeBody,
+      boolean unprotected,
       Peer peer,
       ClientStream client) {
     this.route = route;
     this.course = course;
     this.contentLength = contentLength;
     this.wholeBody = wholeBody;
+    this.unprotected = unprotected;
     this.peer = peer;
     this.client = client;
   }
@@ -47,7 +51,7 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
   static Exchange open(
       Route route, Course course, long contentLength, Peer peer, ClientStream client) {
     PassThroughExchange exchange =
-        new PassThroughExchange(route, course, contentLength, null, peer, client);
+        new PassThroughExchange(route, course, contentLength, null, false, peer, client);
     // With a connection at hand, head and body go out in one piece when the burst of reading ends.
     exchange.opening = true;
     route.upstream().acquire(exchange);
@@ -55,12 +59,25 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
     return exchange;
   }
 
-  /** Forwards a request with a key that the store can't protect; the response says so. */
-  static Exchange bypass(Route route, Course course, byte[] body, Peer peer, ClientStream client) {
-    PassThroughExchange exchange =
-        new PassThroughExchange(route, course, body.length, body, peer, client);
-    route.upstream().acquire(exchange);
-    return exchange;
+  /**
+   * Forwards a request with a key that the store can't protect; the response says so.
+   *
+   * @param body the whole body, released when the exchange ends
+   */
+  static PassThroughExchange bypass(
+      Route route, Course course, BodyBuffer body, Peer peer, ClientStream client) {
+    return new PassThroughExchange(route, course, body.length(), body, true, peer, client);
+  }
+
+  /** The same for a request whose body streams. */
+  static PassThroughExchange bypass(
+      Route route, Course course, long contentLength, Peer peer, ClientStream client) {
+    return new PassThroughExchange(route, course, contentLength, null, true, peer, client);
+  }
+
+  /** Starts an exchange without protection, as soon as its caller knows of it. */
+  void start() {
+    route.upstream().acquire(this);
   }
 
   @Override
@@ -92,10 +109,10 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
   }
 
   private boolean send(UpstreamConnection acquired) {
-    var head = ForwardedFields.of(course.head(), peer, 0);
+    RequestHead head = course.forwarded(peer);
     return wholeBody == null
         ? acquired.begin(head, contentLength, this)
-        : acquired.send(head, wholeBody, this);
+        : acquired.send(head, wholeBody.toByteArray(), this);
   }
 
   @Override
@@ -171,7 +188,7 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
   @Override
   public void head(ResponseHead head, long length) {
     ResponseHead sent = ResponseFields.endToEnd(head);
-    if (wholeBody != null) {
+    if (unprotected) {
       sent.headers().add(ResponseFields.BYPASSED, "true");
     }
     begun = true;
@@ -193,7 +210,7 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
     course.received();
     client.end(ResponseFields.trailers(trailers));
     client.flush();
-    finish(wholeBody == null ? Result.PASSED : Result.BYPASSED, status);
+    finish(unprotected ? Result.BYPASSED : Result.PASSED, status);
   }
 
   @Override
@@ -221,6 +238,9 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
 
   private void finish(Result result, int toldStatus) {
     ended = true;
+    if (wholeBody != null) {
+      wholeBody.release();
+    }
     course.end(result, toldStatus);
   }
 }

@@ -124,6 +124,11 @@ public final class Problems {
         "The request was sent, but " + failure.text() + ".");
   }
 
+  /** Told to nobody: for the log. */
+  static Response requestCutOff() {
+    return badRequest("The request was cut off.");
+  }
+
   static Response storeUnavailable() {
     return new ProblemDetails(
             "store-unavailable",

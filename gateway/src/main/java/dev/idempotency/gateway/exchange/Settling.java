@@ -2,6 +2,8 @@ package dev.idempotency.gateway.exchange;
 
 import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.http.Response;
+import dev.idempotency.gateway.idempotency.Fingerprint;
+import dev.idempotency.gateway.idempotency.Outcome;
 import dev.idempotency.gateway.idempotency.Reservation;
 import dev.idempotency.gateway.idempotency.Settlement;
 import dev.idempotency.gateway.idempotency.StoredOperation;
@@ -21,9 +23,10 @@ final class Settling {
   private final Exchanges exchanges;
   private final Route route;
   private final Course course;
-  private final Reservation reservation;
   private final KeyedExchange keyed;
   private final Runnable told;
+  private Reservation reservation;
+  private boolean requestKnown;
   private @Nullable Capture capture;
   private boolean lateResponse;
 
@@ -43,6 +46,17 @@ final class Settling {
     this.reservation = reservation;
     this.keyed = keyed;
     this.told = told;
+    this.requestKnown = keyed.isWhole();
+  }
+
+  Reservation reservation() {
+    return reservation;
+  }
+
+  /** The request is whole, and this is what it asks for. */
+  void know(Fingerprint made) {
+    reservation = reservation.with(made);
+    requestKnown = true;
   }
 
   /** The response has begun. */
@@ -55,9 +69,12 @@ final class Settling {
     return capture != null && capture.isBegun();
   }
 
-  /** The response is whole and in time. */
+  /**
+   * The response is whole and in time. Of a request that was not seen whole it is not kept: nobody
+   * could tell whose retry may have it.
+   */
   void end(Capture whole, Headers trailers) {
-    StoredResponse stored = whole.stored(trailers, route.keptFields());
+    StoredResponse stored = requestKnown ? whole.stored(trailers, route.keptFields()) : null;
     course.asked();
     Stages.when(
         settled(whole, stored),
@@ -66,26 +83,35 @@ final class Settling {
           if (reply instanceof WriteReply.Fenced fenced) {
             fenced(fenced.current());
           } else {
-            deliver(whole, trailers);
+            deliver(whole, trailers, stored != null);
           }
         },
         unavailable -> {
           course.replied();
           // The client gets its answer; the record follows as soon as the store is back.
           defer(whole, stored);
-          deliver(whole, trailers);
+          deliver(whole, trailers, stored != null);
         },
         exchanges.listener);
   }
 
-  private void deliver(Capture whole, Headers trailers) {
+  private void deliver(Capture whole, Headers trailers, boolean kept) {
+    Result result = result(whole.outcome(), kept);
     if (whole.isBegun()) {
-      keyed.client().end(trailers);
-      keyed.client().flush();
-      ended(whole.result(), whole.head().status());
+      int status = whole.head().status();
+      keyed.delivery().end(trailers, () -> course.end(result, status));
     } else {
-      respond(whole.result(), whole.response(trailers));
+      keyed.answer(result, whole.response(trailers), whole.share());
     }
+    told.run();
+  }
+
+  private static Result result(Outcome outcome, boolean kept) {
+    return switch (outcome) {
+      case COMPLETED -> kept ? Result.COMPLETED : Result.NOT_KEPT;
+      case RELEASED -> Result.RELEASED;
+      case UNKNOWN -> Result.UNKNOWN;
+    };
   }
 
   private void defer(Capture whole, @Nullable StoredResponse stored) {
@@ -130,18 +156,23 @@ final class Settling {
 
   /** Bytes were sent and no whole response came: writes that the outcome is unknown, says so. */
   void unknown(Response problem) {
+    unknown(Result.UNKNOWN, problem);
+  }
+
+  /** The same where the reason lies with the client, which is told so. */
+  void unknown(Result result, Response problem) {
     Stages.when(
         exchanges.store.settle(reservation, new Settlement.Unknown()),
         reply -> {
           if (reply instanceof WriteReply.Fenced fenced) {
             fenced(fenced.current());
           } else {
-            tellUnknown(problem);
+            respond(result, problem);
           }
         },
         unavailable -> {
           exchanges.deferred.add(store -> settledUnknown(), () -> {});
-          tellUnknown(problem);
+          respond(result, problem);
         },
         exchanges.listener);
   }
@@ -153,21 +184,11 @@ final class Settling {
         : exchanges.store.settle(reservation, new Settlement.Unknown());
   }
 
-  private void tellUnknown(Response problem) {
-    if (isAnswering()) {
-      keyed.client().abort();
-      ended(Result.UNKNOWN, 0);
-    } else {
-      respond(Result.UNKNOWN, problem);
-    }
-  }
-
   /** Another attempt holds the record: its word counts, never this attempt's own result. */
   void fenced(StoredOperation current) {
     exchanges.listener.fenced();
-    if (isAnswering()) {
-      keyed.client().abort();
-      ended(Result.UNKNOWN, 0);
+    if (isTooLateToSay()) {
+      cutOff();
       return;
     }
     keyed.answer(Verdict.on(current, reservation.fingerprint(), route.unknown()));
@@ -194,12 +215,22 @@ final class Settling {
   }
 
   private void respond(Result result, Response response) {
+    if (isTooLateToSay()) {
+      cutOff();
+      return;
+    }
     keyed.answer(result, response);
     told.run();
   }
 
-  private void ended(Result result, int status) {
-    course.end(result, status);
+  /** Where a response was begun and nothing of it is out, another can still be given. */
+  private boolean isTooLateToSay() {
+    return isAnswering() && !keyed.delivery().takeBack();
+  }
+
+  private void cutOff() {
+    keyed.abort();
+    course.end(Result.UNKNOWN, 0);
     told.run();
   }
 }

@@ -37,9 +37,14 @@ public final class AddressRanges {
     return new AddressRanges(ranges);
   }
 
+  /** Whether the text is an IPv4 or IPv6 address, without brackets, port and zone. */
+  public static boolean isAddress(String text) {
+    return bytesOf(text) != null;
+  }
+
   /** Whether the address, in text form, is in one of the ranges. Names are in none. */
   public boolean contains(String address) {
-    if (ranges.isEmpty() || !ADDRESS.matcher(address).matches()) {
+    if (ranges.isEmpty()) {
       return false;
     }
     byte[] bytes = bytesOf(address);

@@ -94,6 +94,8 @@ final class Http1Connection extends ChannelInboundHandlerAdapter implements Upst
     quietSince = pool.nanoTime();
     decoder.expect(head.method().equals("HEAD"));
     Headers headers = head.headers();
+    // Trailers come as they may; TE would have to be nominated by Connection (RFC 9110 §10.1.4).
+    headers.remove("TE");
     if (!headers.contains("Host")) {
       // An HTTP/1.0 client need not send one; this request is HTTP/1.1 (RFC 9112 §3.2).
       headers.add("Host", pool.authority());

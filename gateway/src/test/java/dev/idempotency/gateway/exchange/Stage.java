@@ -1,5 +1,6 @@
 package dev.idempotency.gateway.exchange;
 
+import dev.idempotency.gateway.http.AddressRanges;
 import dev.idempotency.gateway.http.Chunk;
 import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.http.RequestHead;
@@ -29,6 +30,11 @@ final class Stage {
   final BodyBudget budget;
   final Exchanges exchanges;
 
+  /** A streaming request whose head is there; the store is being asked. */
+  Call upload(String key, long contentLength) {
+    return post(key, contentLength);
+  }
+
   private Stage(Settings settings) {
     budget = new BodyBudget(settings.budget);
     exchanges =
@@ -38,6 +44,7 @@ final class Stage {
             store,
             scheduler,
             budget,
+            AddressRanges.NONE,
             heard);
   }
 
@@ -51,11 +58,16 @@ final class Stage {
 
   /** A request whose head is there. */
   Call post(String key) {
+    return post(key, -1);
+  }
+
+  private Call post(String key, long contentLength) {
     FakeClient client = new FakeClient();
     RequestHead head =
         RequestHead.of("POST", "/orders", Headers.of("Host", "gw.test", "Idempotency-Key", key));
     Exchange exchange =
-        exchanges.open(head, -1, new Peer("10.0.0.7", "http", "1.1", false, null), client);
+        exchanges.open(
+            head, contentLength, new Peer("10.0.0.7", "http", "1.1", false, null), client);
     return new Call(client, exchange);
   }
 
@@ -101,6 +113,7 @@ final class Stage {
     private UnknownPolicy unknown = UnknownPolicy.HOLD;
     private boolean bypass;
     private boolean streaming;
+    private boolean streamsRequest;
     private long requestLimit = 1000;
     private long responseLimit = 1000;
     private Map<Integer, Outcome> outcomes = Map.of();
@@ -127,6 +140,11 @@ final class Stage {
 
     Settings streaming() {
       streaming = true;
+      return this;
+    }
+
+    Settings streamsRequest() {
+      streamsRequest = true;
       return this;
     }
 
@@ -169,7 +187,7 @@ final class Stage {
           responseLimit,
           streaming,
           Set.of(),
-          false,
+          streamsRequest,
           false);
     }
   }
