@@ -1,6 +1,7 @@
 package dev.idempotency.gateway;
 
 import dev.idempotency.gateway.config.Configuration;
+import dev.idempotency.gateway.config.Upstream;
 import dev.idempotency.gateway.exchange.BodyBudget;
 import dev.idempotency.gateway.exchange.ExchangeListener;
 import dev.idempotency.gateway.exchange.Exchanges;
@@ -15,7 +16,6 @@ import dev.idempotency.gateway.http.Response;
 import dev.idempotency.gateway.idempotency.Fingerprinter;
 import dev.idempotency.gateway.idempotency.OutcomePolicy;
 import dev.idempotency.gateway.transport.Transport;
-import dev.idempotency.gateway.upstream.Ejection;
 import dev.idempotency.gateway.upstream.HttpUpstream;
 import dev.idempotency.gateway.upstream.UpstreamOptions;
 import io.netty.channel.EventLoop;
@@ -27,7 +27,6 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -39,11 +38,6 @@ import org.jspecify.annotations.Nullable;
  * share nothing that has to be locked.
  */
 final class EventLoops {
-
-  /** How much longer than its time-out a response is still welcome for the record. */
-  private static final int LATE_FACTOR = 10;
-
-  private static final Duration LONGEST_LATE = Duration.ofMinutes(5);
 
   private final Map<EventLoop, Exchanges> exchanges = new LinkedHashMap<>();
   private final Map<EventLoop, List<HttpUpstream>> upstreams = new LinkedHashMap<>();
@@ -61,8 +55,8 @@ final class EventLoops {
     for (EventExecutor executor : group) {
       EventLoop loop = (EventLoop) executor;
       Map<String, HttpUpstream> pools = new LinkedHashMap<>();
-      for (Configuration.Upstream upstream : configuration.upstreams().values()) {
-        UpstreamOptions options = options(upstream, configuration.threads());
+      for (Upstream upstream : configuration.upstreams().values()) {
+        UpstreamOptions options = EdgeOptions.upstream(upstream, configuration.threads());
         pools.put(upstream.name(), new HttpUpstream(options, loop, transport, resolver));
       }
       upstreams.put(loop, List.copyOf(pools.values()));
@@ -79,31 +73,6 @@ final class EventLoops {
     }
   }
 
-  private static UpstreamOptions options(Configuration.Upstream upstream, int threads) {
-    Duration late = upstream.responseTimeout().multipliedBy(LATE_FACTOR);
-    return new UpstreamOptions(
-        upstream.name(),
-        List.of(new UpstreamOptions.Address(upstream.address().host(), upstream.address().port())),
-        null,
-        false,
-        upstream.connectTimeout(),
-        upstream.responseTimeout(),
-        late.compareTo(LONGEST_LATE) < 0 ? late : LONGEST_LATE,
-        upstream.idleTimeout(),
-        Duration.ofMinutes(5),
-        Duration.ofSeconds(30),
-        share(upstream.maxConnections(), threads),
-        upstream.maxWaiting() == 0 ? 0 : share(upstream.maxWaiting(), threads),
-        upstream.acquireTimeout(),
-        new Ejection(5, Duration.ofSeconds(10)),
-        null);
-  }
-
-  /** One loop's part of a limit, rounded up. */
-  private static int share(int whole, int threads) {
-    return (whole + threads - 1) / threads;
-  }
-
   private static List<Fingerprinter> fingerprinters(Configuration configuration) {
     byte @Nullable [] secret =
         configuration.secret() == null
@@ -113,7 +82,11 @@ final class EventLoops {
     for (Configuration.Route route : configuration.routes()) {
       made.add(
           RequestFingerprinter.create(
-              new FingerprintRule(route.fingerprintHeaders(), route.ignore(), secret)));
+              new FingerprintRule(
+                  route.fingerprintHeaders(),
+                  route.ignore(),
+                  route.body() == Configuration.FingerprintBody.RAW,
+                  secret)));
     }
     return made;
   }
@@ -143,7 +116,7 @@ final class EventLoops {
         pool,
         Route.Keying.valueOf(route.idempotency().name()),
         route.keyHeader(),
-        route.scope().stream().<ScopePart>map(ScopePart.Header::new).toList(),
+        route.scope().stream().map(EventLoops::part).toList(),
         fingerprinter,
         route.retention(),
         route.lease(),
@@ -153,10 +126,16 @@ final class EventLoops {
         new OutcomePolicy(route.outcomes()),
         route.requestLimit(),
         route.responseLimit(),
-        route.responseMode() == Configuration.ResponseMode.STREAM,
+        route.responseMode() == Configuration.BodyMode.STREAM,
         route.keep(),
-        false,
-        false);
+        route.requestMode() == Configuration.BodyMode.STREAM,
+        route.webSocket());
+  }
+
+  private static ScopePart part(Configuration.Scope scope) {
+    return scope instanceof Configuration.Scope.Header header
+        ? new ScopePart.Header(header.name())
+        : new ScopePart.CertificateSubject();
   }
 
   /** The page about the gateway's own errors. */

@@ -2,11 +2,10 @@ package dev.idempotency.gateway;
 
 import dev.idempotency.gateway.config.Configuration;
 import dev.idempotency.gateway.config.HostAndPort;
+import dev.idempotency.gateway.config.Listener;
 import dev.idempotency.gateway.exchange.BodyBudget;
 import dev.idempotency.gateway.exchange.ExchangeListener;
 import dev.idempotency.gateway.exchange.Exchanges;
-import dev.idempotency.gateway.http.AddressRanges;
-import dev.idempotency.gateway.http.PathRule;
 import dev.idempotency.gateway.operations.AccessLog;
 import dev.idempotency.gateway.operations.AdminServer;
 import dev.idempotency.gateway.operations.FailureLog;
@@ -14,10 +13,7 @@ import dev.idempotency.gateway.operations.GatewayMetrics;
 import dev.idempotency.gateway.operations.Listeners;
 import dev.idempotency.gateway.operations.Logging;
 import dev.idempotency.gateway.operations.Readiness;
-import dev.idempotency.gateway.server.Http2Options;
 import dev.idempotency.gateway.server.HttpServer;
-import dev.idempotency.gateway.server.ListenerOptions;
-import dev.idempotency.gateway.server.ServerOptions;
 import dev.idempotency.gateway.transport.Transport;
 import dev.idempotency.gateway.upstream.HttpUpstream;
 import io.netty.channel.Channel;
@@ -29,16 +25,16 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToIntFunction;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.slf4j.LoggerFactory;
 
 /** A running gateway: wires the parts, starts them, drains and stops them. */
 final class Gateway implements AutoCloseable {
 
-  private static final int MOST_TARGET_BYTES = 8 * 1024;
   private static final Duration SETTLING = Duration.ofSeconds(2);
   private static final long PAUSE_MILLIS = 10;
 
@@ -50,7 +46,7 @@ final class Gateway implements AutoCloseable {
   private final HttpServer server;
   private final AdminServer admin;
   private final StoreWatch watch;
-  private final Channel listener;
+  private final List<Channel> listeners = new ArrayList<>();
   private final Channel adminListener;
   private volatile boolean draining;
 
@@ -66,18 +62,14 @@ final class Gateway implements AutoCloseable {
     this.loops = new EventLoops(configuration, group, transport, stores, budget, heard);
     this.server =
         new HttpServer(
-            transport, group, options(configuration.limits()), loops::exchanges, heard::bug);
+            transport, group, EdgeOptions.server(configuration), loops::exchanges, heard::bug);
     this.admin = new AdminServer(transport, group, metrics, this::readiness);
     this.watch =
         new StoreWatch(stores, group.next(), () -> onLoops(Exchanges::retryDeferredWrites));
     describe(metrics, budget);
     try {
       this.adminListener = bind("admin", configuration.admin(), admin::bind);
-      this.listener =
-          bind(
-              "listen",
-              configuration.listen(),
-              address -> server.bind(new ListenerOptions(address, null, false)));
+      listen(configuration.listen());
     } catch (StartupException e) {
       stop();
       throw e;
@@ -132,21 +124,15 @@ final class Gateway implements AutoCloseable {
     return new Gateway(configuration, version, transport);
   }
 
-  private static ServerOptions options(Configuration.Limits limits) {
-    return new ServerOptions(
-        limits.headerSize(),
-        limits.headerCount(),
-        MOST_TARGET_BYTES,
-        limits.connections(),
-        0,
-        limits.idleTimeout(),
-        limits.headTimeout(),
-        limits.bodyTimeout(),
-        0,
-        PathRule.STRICT,
-        Set.of(),
-        AddressRanges.NONE,
-        new Http2Options(100, 64 * 1024, 200));
+  private void listen(List<Listener> wanted) throws StartupException {
+    for (Listener listener : wanted) {
+      String setting = wanted.size() == 1 ? "listen" : "listen[" + listeners.size() + "]";
+      listeners.add(
+          bind(
+              setting,
+              listener.address(),
+              address -> server.bind(EdgeOptions.listener(listener, address))));
+    }
   }
 
   /** Listens, or says in one line why not. */
@@ -169,15 +155,25 @@ final class Gateway implements AutoCloseable {
               + where
               + " can't be listened on: "
               + bound.cause().getMessage()
-              + " (choose another with --"
-              + setting
-              + " HOST:PORT, or stop what listens there)");
+              + " (choose another"
+              // No flag stands for one of several.
+              + (setting.endsWith("]") ? "" : " with --" + setting + " HOST:PORT")
+              + ", or stop what listens there)");
     }
     return bound.channel();
   }
 
-  /** The port that clients connect to. */
+  /** The port of the first listener. */
   int port() {
+    return ports().get(0);
+  }
+
+  /** The ports that clients connect to, in the order of the configuration. */
+  List<Integer> ports() {
+    return listeners.stream().map(Gateway::portOf).toList();
+  }
+
+  private static int portOf(Channel listener) {
     return ((InetSocketAddress) listener.localAddress()).getPort();
   }
 
@@ -188,25 +184,34 @@ final class Gateway implements AutoCloseable {
 
   /** The port of metrics and health. */
   int adminPort() {
-    return ((InetSocketAddress) adminListener.localAddress()).getPort();
+    return portOf(adminListener);
   }
 
   /** The one line that is printed at start. */
   String describe() {
-    StringBuilder upstreams = new StringBuilder();
-    configuration
-        .upstreams()
-        .forEach(
-            (name, upstream) ->
-                upstreams.append(upstreams.isEmpty() ? "" : ", ").append(upstream.address()));
     return "listening on "
-        + new HostAndPort(configuration.listen().host(), port())
+        + places()
         + ", admin on "
         + new HostAndPort(configuration.admin().host(), adminPort())
         + ", upstream "
-        + upstreams
+        + configuration.upstreams().values().stream()
+            .flatMap(
+                upstream ->
+                    upstream.addresses().stream()
+                        .map(address -> upstream.scheme() + "://" + address))
+            .collect(Collectors.joining(", "))
         + ", store "
         + stores.describe();
+  }
+
+  private String places() {
+    List<Listener> wanted = configuration.listen();
+    return IntStream.range(0, wanted.size())
+        .mapToObj(
+            i ->
+                (wanted.get(i).tls() == null ? "http://" : "https://")
+                    + new HostAndPort(wanted.get(i).address().host(), ports().get(i)))
+        .collect(Collectors.joining(", "));
   }
 
   /**
@@ -216,7 +221,7 @@ final class Gateway implements AutoCloseable {
   @Override
   public void close() {
     draining = true;
-    listener.close().awaitUninterruptibly();
+    listeners.stream().map(Channel::close).toList().forEach(ChannelFuture::awaitUninterruptibly);
     server.drain();
     onLoops(Exchanges::hurryDeferredWrites);
     await(configuration.drain(), () -> isQuiet() && isWritten());

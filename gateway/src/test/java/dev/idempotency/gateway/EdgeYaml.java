@@ -13,6 +13,7 @@ final class EdgeYaml {
   private final String url;
   private final List<String> upstream = new ArrayList<>();
   private final List<String> limits = new ArrayList<>();
+  private final List<String> top = new ArrayList<>();
   private int threads = 1;
 
   private EdgeYaml(String url) {
@@ -40,6 +41,12 @@ final class EdgeYaml {
     return this;
   }
 
+  /** Such as {@code "hosts: [api.example.com]"}. */
+  EdgeYaml top(String... lines) {
+    top.addAll(List.of(lines));
+    return this;
+  }
+
   TestGateway start(Transport transport) {
     return TestGateway.start(transport, toString());
   }
@@ -52,6 +59,7 @@ final class EdgeYaml {
   public String toString() {
     StringBuilder yaml = new StringBuilder("store: memory\ndrain: 1s\n");
     yaml.append("threads: ").append(threads).append('\n');
+    top.forEach(line -> yaml.append(line).append('\n'));
     if (!limits.isEmpty()) {
       yaml.append("limits: { ").append(String.join(", ", limits)).append(" }\n");
     }

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 final class GatewayProcess implements AutoCloseable {
 
   private static final Pattern LISTENING =
-      Pattern.compile("^idempotency-gateway .* listening on 127\\.0\\.0\\.1:(\\d+)");
+      Pattern.compile("^idempotency-gateway .* listening on http://127\\.0\\.0\\.1:(\\d+)");
 
   private final Process process;
   private final @Nullable Path file;

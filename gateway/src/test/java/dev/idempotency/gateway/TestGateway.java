@@ -19,7 +19,7 @@ final class TestGateway implements AutoCloseable {
     this.gateway = gateway;
   }
 
-  /** From the text of a configuration file without listen and admin. */
+  /** From the text of a configuration file without admin, and with or without listen. */
   static TestGateway start(String yaml) {
     return start(Transport.best(), yaml);
   }
@@ -28,7 +28,9 @@ final class TestGateway implements AutoCloseable {
     try {
       Path file = Files.createTempFile("gateway", ".yaml");
       try {
-        Files.writeString(file, "listen: 127.0.0.1:0\nadmin: 127.0.0.1:0\n" + yaml);
+        boolean listens = yaml.startsWith("listen:") || yaml.contains("\nlisten:");
+        String listen = listens ? "" : "listen: 127.0.0.1:0\n";
+        Files.writeString(file, listen + "admin: 127.0.0.1:0\n" + yaml);
         return start(
             transport, Command.parse(List.of("--config", file.toString()), Map.of(), "test"));
       } finally {
@@ -74,6 +76,11 @@ final class TestGateway implements AutoCloseable {
 
   int port() {
     return gateway.port();
+  }
+
+  /** The ports of all listeners. */
+  List<Integer> ports() {
+    return gateway.ports();
   }
 
   int adminPort() {

@@ -2,6 +2,7 @@ package dev.idempotency.gateway.config;
 
 import dev.idempotency.gateway.config.Format.Parsed;
 import dev.idempotency.gateway.config.Option.Given;
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -69,8 +70,13 @@ record Arguments(ParseResult result) {
     return result.commandSpec().findOption(option.flag()).getValue();
   }
 
+  private <T> List<Given<T>> allGiven(Option<T> option) {
+    List<Given<T>> given = result.commandSpec().findOption(option.flag()).getValue();
+    return given == null ? List.of() : given;
+  }
+
   boolean has(Option<?> option) {
-    return given(option) != null;
+    return result.commandSpec().findOption(option.flag()).getValue() != null;
   }
 
   /** Whether the flag was given. */
@@ -90,9 +96,19 @@ record Arguments(ParseResult result) {
   /** The value, or the default where there is none. */
   <T> T get(Option<T> option, T byDefault) throws UsageException {
     Given<T> given = given(option);
-    if (given == null) {
-      return byDefault;
+    return given == null ? byDefault : value(option, given);
+  }
+
+  /** The values of an option that may be given several times. */
+  <T> List<T> all(Option<T> option) throws UsageException {
+    List<T> values = new ArrayList<>();
+    for (Given<T> given : allGiven(option)) {
+      values.add(value(option, given));
     }
+    return values;
+  }
+
+  private <T> T value(Option<T> option, Given<T> given) throws UsageException {
     if (given.parsed() instanceof Parsed.Good<T> good) {
       return good.value();
     }

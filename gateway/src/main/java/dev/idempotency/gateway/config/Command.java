@@ -40,7 +40,8 @@ public sealed interface Command {
      * @param upstream where it really listens, its port chosen
      */
     public Configuration gateway(HostAndPort upstream) {
-      return Defaults.of(upstream, false).with(listen, admin, store);
+      return Defaults.of(List.of(UpstreamUrl.clear(upstream)), false)
+          .with(List.of(Listener.clear(listen)), admin, store);
     }
   }
 

@@ -3,6 +3,7 @@ package dev.idempotency.gateway.config;
 import dev.idempotency.gateway.config.Arguments.UsageException;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import picocli.CommandLine;
 import picocli.CommandLine.ParseResult;
 
@@ -84,8 +85,17 @@ final class CommandParser {
   }
 
   private static Command fromFlags(Arguments arguments) throws UsageException {
-    HostAndPort upstream = arguments.get(Option.UPSTREAM, Defaults.UPSTREAM.address());
-    return finish(Defaults.of(upstream, arguments.isOn(Option.REQUIRE_KEY)), arguments);
+    List<UpstreamUrl> urls = arguments.all(Option.UPSTREAM);
+    String source = arguments.source(Option.UPSTREAM);
+    if (UpstreamUrl.isMixed(urls)) {
+      throw new UsageException(source + ": http and https (expected: one scheme for all)");
+    }
+    Optional<UpstreamUrl> repeated = UpstreamUrl.repeated(urls);
+    if (repeated.isPresent()) {
+      throw new UsageException(
+          source + ": " + repeated.get() + " twice (expected: each address once)");
+    }
+    return finish(Defaults.of(urls, arguments.isOn(Option.REQUIRE_KEY)), arguments);
   }
 
   private Command fromFile(Arguments arguments) throws UsageException {
@@ -94,8 +104,7 @@ final class CommandParser {
           arguments.source(Option.REQUIRE_KEY)
               + ": not possible with a file (expected: idempotency: required in its routes)");
     }
-    // Flags are checked even where the file is wrong, and their errors come first.
-    finish(Defaults.of(Defaults.UPSTREAM.address(), false), arguments);
+    checkFlags(arguments);
     ConfigurationFile.Result result =
         ConfigurationFile.read(arguments.get(Option.CONFIG, ""), environment);
     if (result instanceof ConfigurationFile.Result.Valid valid) {
@@ -104,14 +113,34 @@ final class CommandParser {
     return new Command.Exit(1, ((ConfigurationFile.Result.Invalid) result).text());
   }
 
+  /** Flags are checked even where the file is wrong, and their errors come first. */
+  private static void checkFlags(Arguments arguments) throws UsageException {
+    List<UpstreamUrl> any = List.of(UpstreamUrl.clear(Defaults.UPSTREAM.addresses().get(0)));
+    Configuration unused = override(Defaults.of(any, false), arguments);
+    boolean unusedToo = arguments.isOn(Option.CHECK);
+  }
+
   private static Command finish(Configuration base, Arguments arguments) throws UsageException {
-    Configuration configuration =
-        base.with(
-            arguments.get(Option.LISTEN, base.listen()),
-            arguments.get(Option.ADMIN, base.admin()),
-            arguments.get(Option.STORE, base.store()));
+    Configuration configuration = override(base, arguments);
+    Problems problems = new Problems();
+    Contradictions.look(configuration, problems);
+    if (!problems.lines().isEmpty()) {
+      throw new UsageException(problems.lines().get(0));
+    }
     return arguments.isOn(Option.CHECK)
         ? new Command.Check(configuration, EffectiveYaml.print(configuration))
         : new Command.Run(configuration);
+  }
+
+  private static Configuration override(Configuration base, Arguments arguments)
+      throws UsageException {
+    List<Listener> listeners = base.listen();
+    if (arguments.has(Option.LISTEN)) {
+      listeners = List.of(Listener.clear(arguments.get(Option.LISTEN, Defaults.LISTEN)));
+    }
+    return base.with(
+        listeners,
+        arguments.get(Option.ADMIN, base.admin()),
+        arguments.get(Option.STORE, base.store()));
   }
 }

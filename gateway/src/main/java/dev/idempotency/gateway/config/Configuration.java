@@ -1,5 +1,6 @@
 package dev.idempotency.gateway.config;
 
+import dev.idempotency.gateway.http.PathRule;
 import dev.idempotency.gateway.idempotency.Outcome;
 import dev.idempotency.gateway.idempotency.UnknownPolicy;
 import java.time.Duration;
@@ -15,30 +16,41 @@ import org.jspecify.annotations.Nullable;
 /**
  * Everything that a gateway is told, complete and valid. Immutable.
  *
- * @param listen where clients connect
+ * @param listen where clients connect; one or more
  * @param admin where metrics, health and operations are served; never the public side
  * @param store where the records are
  * @param drain how long requests in flight may take to end after SIGTERM; 0 to 1 h
  * @param threads number of event loops; 1 to 1024
  * @param secret keys the fingerprints' hash; null where they are hashed without a key
+ * @param trustedProxies addresses and ranges, well-formed, of those whose word on the client is
+ *     believed
+ * @param hosts the hosts that requests may name, in small letters, IPv6 in brackets; none stands
+ *     for any
+ * @param paths which ambiguous paths are let through
  * @param limits what protects the gateway itself
  * @param log what is logged, and how
  * @param upstreams by name, in the order of the file; one or more
  * @param routes in the order in which they are tried; one or more
  */
 public record Configuration(
-    HostAndPort listen,
+    List<Listener> listen,
     HostAndPort admin,
     Store store,
     Duration drain,
     int threads,
     @Nullable Secret secret,
+    List<String> trustedProxies,
+    Set<String> hosts,
+    PathRule paths,
     Limits limits,
     Log log,
     Map<String, Upstream> upstreams,
     List<Route> routes) {
 
   public Configuration {
+    listen = List.copyOf(listen);
+    trustedProxies = List.copyOf(trustedProxies);
+    hosts = Collections.unmodifiableSet(new LinkedHashSet<>(hosts));
     upstreams = Collections.unmodifiableMap(new LinkedHashMap<>(upstreams));
     routes = List.copyOf(routes);
   }
@@ -80,22 +92,34 @@ public record Configuration(
    * What protects the gateway itself.
    *
    * @param bodyBudget bytes that all buffered bodies together may take; at least the largest
-   *     request limit of a keyed route
+   *     request limit of a keyed route that buffers
    * @param headerSize bytes of a request's head; 1 KiB to 1 MiB
    * @param headerCount field lines of a request; 1 to 10000
-   * @param connections clients connected at one time; 1 to 1000000
+   * @param targetSize bytes of a request line; 1 KiB to 64 KiB
+   * @param connections clients connected to one listener at one time; 1 to 1000000
+   * @param connectionsPerAddress the same of one client address; 0 to 1000000, 0: no limit
    * @param idleTimeout how long a connection without a request is kept
    * @param headTimeout how long the head of a request may take to arrive
    * @param bodyTimeout how long a body may go without a byte
+   * @param bodyRate least bytes per second of a body after a grace of bodyTimeout; 0: no limit
+   * @param http2Streams exchanges at once on one HTTP/2 connection; 1 to 1000
+   * @param http2Window bytes of a body that an HTTP/2 client may send ahead; 64 KiB to 16 MiB
+   * @param http2Resets streams that an HTTP/2 client may reset within 30 s; 1 to 10000
    */
   public record Limits(
       long bodyBudget,
       int headerSize,
       int headerCount,
+      int targetSize,
       int connections,
+      int connectionsPerAddress,
       Duration idleTimeout,
       Duration headTimeout,
-      Duration bodyTimeout) {}
+      Duration bodyTimeout,
+      long bodyRate,
+      int http2Streams,
+      int http2Window,
+      int http2Resets) {}
 
   /**
    * What is logged, and how.
@@ -111,41 +135,6 @@ public record Configuration(
   }
 
   /**
-   * A server that requests are forwarded to. All durations are 1 ms to 24 h.
-   *
-   * @param name what routes call it
-   * @param address where it is; plain HTTP
-   * @param connectTimeout how long a connection may take to be made
-   * @param responseTimeout how long the upstream may stay silent after the request went out
-   * @param idleTimeout how long an unused connection is kept; less than the upstream keeps it
-   * @param maxConnections most connections, in use and idle; 1 to 65535
-   * @param maxWaiting most requests that wait for a connection; 0 to 1000000
-   * @param acquireTimeout how long a request waits for a connection
-   */
-  public record Upstream(
-      String name,
-      HostAndPort address,
-      Duration connectTimeout,
-      Duration responseTimeout,
-      Duration idleTimeout,
-      int maxConnections,
-      int maxWaiting,
-      Duration acquireTimeout) {
-
-    Upstream at(HostAndPort other) {
-      return new Upstream(
-          name,
-          other,
-          connectTimeout,
-          responseTimeout,
-          idleTimeout,
-          maxConnections,
-          maxWaiting,
-          acquireTimeout);
-    }
-  }
-
-  /**
    * Which requests, whose key, and how long it counts.
    *
    * @param name the operation's name, part of the scope; unique
@@ -156,9 +145,11 @@ public record Configuration(
    *     segment, {@code **} at the end for the rest, also an empty one
    * @param upstream the name of one of the upstreams
    * @param keyHeader the header field that carries the key
-   * @param scope the header fields that tell whose key it is, in order; each must be there. None
-   *     stands for {@code Authorization} where there is one, else the route alone
-   * @param ignore JSON pointers (RFC 6901) to members that the fingerprint leaves out
+   * @param scope what tells whose key it is, in order; each part must be there. None stands for
+   *     {@code Authorization} where there is one, else the route alone
+   * @param body what of a body the fingerprint covers
+   * @param ignore JSON pointers (RFC 6901) to members that the fingerprint leaves out; none where
+   *     the body is raw
    * @param fingerprintHeaders header fields that the fingerprint covers
    * @param retention how long a completed record lives; the lease to 3650 d
    * @param lease how long a reservation lives without being renewed; 100 ms to 1 h
@@ -166,11 +157,14 @@ public record Configuration(
    * @param unknown what is done with a duplicate of an operation whose outcome is unknown
    * @param storeOutage what is done while the store cannot be reached
    * @param outcomes what a status stands for where the route says it, by status code 200 to 599
-   * @param requestLimit bytes of a keyed request's body; 1 B to 1 GiB
+   * @param requestLimit bytes of a keyed request's body; 1 B to 1 GiB, to 1 TiB where it streams
+   * @param requestMode when a keyed request goes upstream; it streams only where the body is raw
    * @param responseLimit bytes of a response's body that are kept; 1 B to 1 GiB
    * @param responseMode when the client gets a keyed response
    * @param keep names, in small letters, of header fields that are stored and replayed although
    *     they belong to the first exchange, such as {@code Set-Cookie}
+   * @param webSocket whether a connection may become a WebSocket; only where the route is {@link
+   *     Keying#OFF}
    */
   public record Route(
       String name,
@@ -179,7 +173,8 @@ public record Configuration(
       String upstream,
       Keying idempotency,
       String keyHeader,
-      List<String> scope,
+      List<Scope> scope,
+      FingerprintBody body,
       List<String> ignore,
       List<String> fingerprintHeaders,
       Duration retention,
@@ -188,10 +183,12 @@ public record Configuration(
       UnknownPolicy unknown,
       StoreOutage storeOutage,
       Map<Integer, Outcome> outcomes,
-      int requestLimit,
+      long requestLimit,
+      BodyMode requestMode,
       int responseLimit,
-      ResponseMode responseMode,
-      Set<String> keep) {
+      BodyMode responseMode,
+      Set<String> keep,
+      boolean webSocket) {
 
     public Route {
       methods = Collections.unmodifiableSet(new LinkedHashSet<>(methods));
@@ -219,15 +216,49 @@ public record Configuration(
     BYPASS
   }
 
-  /** When the client gets a keyed response. */
-  public enum ResponseMode {
-    /** When it is stored. */
+  /** A part of the identity that a key belongs to. */
+  public sealed interface Scope {
+
+    /**
+     * A header field of the request.
+     *
+     * @param name the name of an end-to-end field
+     */
+    record Header(String name) implements Scope {
+
+      @Override
+      public String toString() {
+        return "header:" + name;
+      }
+    }
+
+    /** The subject of the client's certificate. */
+    record CertificateSubject() implements Scope {
+
+      @Override
+      public String toString() {
+        return "certificate:subject";
+      }
+    }
+  }
+
+  /** What of a body the fingerprint covers. */
+  public enum FingerprintBody {
+    /** Its canonical form, where it has one. */
+    CANONICAL,
+    /** Its bytes as they came, whatever the media type. */
+    RAW
+  }
+
+  /** When a keyed body is passed on. */
+  public enum BodyMode {
+    /** When it is whole; a response, when it is stored. */
     BUFFER,
-    /** As it comes; it is stored at its end. */
+    /** As it comes. */
     STREAM
   }
 
-  Configuration with(HostAndPort otherListen, HostAndPort otherAdmin, Store otherStore) {
+  Configuration with(List<Listener> otherListen, HostAndPort otherAdmin, Store otherStore) {
     return new Configuration(
         otherListen,
         otherAdmin,
@@ -235,6 +266,9 @@ public record Configuration(
         drain,
         threads,
         secret,
+        trustedProxies,
+        hosts,
+        paths,
         limits,
         log,
         upstreams,

@@ -5,10 +5,11 @@ import dev.idempotency.gateway.config.Configuration.Log;
 import dev.idempotency.gateway.config.Configuration.LogFormat;
 import dev.idempotency.gateway.config.Configuration.Route;
 import dev.idempotency.gateway.config.Configuration.Store;
-import dev.idempotency.gateway.config.Configuration.Upstream;
+import dev.idempotency.gateway.http.PathRule;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -18,8 +19,16 @@ import org.jspecify.annotations.Nullable;
 /** Reads the whole file; what it asks for is what a file may hold. */
 final class ConfigurationReader {
 
+  private static final Format<Spelling> SPELLING = Formats.choice(Spelling.class, "");
+
   private final SecretSource secrets;
   private final Problems problems;
+
+  /** What is done with a path that servers read differently. */
+  private enum Spelling {
+    REJECT,
+    KEEP
+  }
 
   ConfigurationReader(SecretSource secrets, Problems problems) {
     this.secrets = secrets;
@@ -37,17 +46,22 @@ final class ConfigurationReader {
       List<Route> routes = routes(file, upstreams.keySet());
       Configuration configuration =
           new Configuration(
-              file.get("listen", Formats.LISTEN, Defaults.LISTEN),
+              new ListenerReader(secrets, problems).read(file),
               file.get("admin", Formats.LISTEN, Defaults.ADMIN),
               store(file),
               file.get("drain", Formats.duration("0s", "1h", "25s"), Defaults.DRAIN),
               file.get("threads", Formats.integer(1, 1024), Defaults.threads()),
               secret(file),
+              file.list("trusted-proxies", Formats.RANGE).orElse(List.of()),
+              file.list("hosts", Formats.HOST)
+                  .<Set<String>>map(LinkedHashSet::new)
+                  .orElse(Set.of()),
+              paths(file),
               limits(file),
               log(file),
               upstreams,
               routes);
-      checkBudget(configuration);
+      Contradictions.look(configuration, problems);
       return configuration;
     }
   }
@@ -94,21 +108,43 @@ final class ConfigurationReader {
     }
   }
 
+  private static PathRule paths(Section file) {
+    try (Section section = file.section("paths")) {
+      return new PathRule(
+          isKept(section, "encoded-slash"),
+          isKept(section, "semicolon"),
+          isKept(section, "empty-segment"));
+    }
+  }
+
+  private static boolean isKept(Section paths, String key) {
+    return paths.get(key, SPELLING, Spelling.REJECT) == Spelling.KEEP;
+  }
+
   private static Limits limits(Section file) {
     Limits defaults = Defaults.limits();
     try (Section section = file.section("limits")) {
       return new Limits(
           section.get(
               "body-budget", Sizes.between(1, Long.MAX_VALUE, "64MiB"), defaults.bodyBudget()),
-          section
-              .find("header-size", Sizes.between(1 << 10, 1 << 20, "16KiB"))
-              .map(Long::intValue)
-              .orElse(defaults.headerSize()),
+          section.get(
+              "header-size", Formats.size(1 << 10, 1 << 20, "16KiB"), defaults.headerSize()),
           section.get("header-count", Formats.integer(1, 10_000), defaults.headerCount()),
+          section.get(
+              "target-size", Formats.size(1 << 10, 64 << 10, "8KiB"), defaults.targetSize()),
           section.get("connections", Formats.integer(1, 1_000_000), defaults.connections()),
+          section.get(
+              "connections-per-address",
+              Formats.integer(0, 1_000_000),
+              defaults.connectionsPerAddress()),
           section.get("idle-timeout", Formats.TIMEOUT, defaults.idleTimeout()),
           section.get("head-timeout", Formats.TIMEOUT, defaults.headTimeout()),
-          section.get("body-timeout", Formats.TIMEOUT, defaults.bodyTimeout()));
+          section.get("body-timeout", Formats.TIMEOUT, defaults.bodyTimeout()),
+          section.get("body-rate", Sizes.orNone(1 << 30, "240B"), defaults.bodyRate()),
+          section.get("http2-streams", Formats.integer(1, 1000), defaults.http2Streams()),
+          section.get(
+              "http2-window", Formats.size(64 << 10, 16 << 20, "64KiB"), defaults.http2Window()),
+          section.get("http2-resets", Formats.integer(1, 10_000), defaults.http2Resets()));
     }
   }
 
@@ -139,18 +175,9 @@ final class ConfigurationReader {
     return upstreams;
   }
 
-  private static Upstream upstream(String name, Section upstream) {
-    Upstream defaults = Defaults.UPSTREAM;
+  private Upstream upstream(String name, Section upstream) {
     try (upstream) {
-      return new Upstream(
-          name,
-          upstream.require("url", Formats.UPSTREAM_URL, defaults.address()),
-          upstream.get("connect-timeout", Formats.TIMEOUT, defaults.connectTimeout()),
-          upstream.get("response-timeout", Formats.TIMEOUT, defaults.responseTimeout()),
-          upstream.get("idle-timeout", Formats.TIMEOUT, defaults.idleTimeout()),
-          upstream.get("max-connections", Formats.integer(1, 65_535), defaults.maxConnections()),
-          upstream.get("max-waiting", Formats.integer(0, 1_000_000), defaults.maxWaiting()),
-          upstream.get("acquire-timeout", Formats.TIMEOUT, defaults.acquireTimeout()));
+      return new UpstreamReader(upstream, secrets, problems).read(name);
     }
   }
 
@@ -172,21 +199,5 @@ final class ConfigurationReader {
       }
     }
     return routes;
-  }
-
-  private void checkBudget(Configuration configuration) {
-    long budget = configuration.limits().bodyBudget();
-    for (Route route : configuration.routes()) {
-      if (route.idempotency() != Configuration.Keying.OFF && route.requestLimit() > budget) {
-        problems.add(
-            "limits.body-budget",
-            Sizes.print(budget),
-            "at least the request.limit of route "
-                + route.name()
-                + ", which is "
-                + Sizes.print(route.requestLimit()));
-        return;
-      }
-    }
   }
 }

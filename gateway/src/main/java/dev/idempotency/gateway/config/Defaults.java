@@ -1,14 +1,15 @@
 package dev.idempotency.gateway.config;
 
+import dev.idempotency.gateway.config.Configuration.BodyMode;
+import dev.idempotency.gateway.config.Configuration.FingerprintBody;
 import dev.idempotency.gateway.config.Configuration.Keying;
 import dev.idempotency.gateway.config.Configuration.Limits;
 import dev.idempotency.gateway.config.Configuration.Log;
 import dev.idempotency.gateway.config.Configuration.LogFormat;
-import dev.idempotency.gateway.config.Configuration.ResponseMode;
 import dev.idempotency.gateway.config.Configuration.Route;
 import dev.idempotency.gateway.config.Configuration.Store;
 import dev.idempotency.gateway.config.Configuration.StoreOutage;
-import dev.idempotency.gateway.config.Configuration.Upstream;
+import dev.idempotency.gateway.http.PathRule;
 import dev.idempotency.gateway.idempotency.UnknownPolicy;
 import java.time.Duration;
 import java.util.Collections;
@@ -27,17 +28,30 @@ final class Defaults {
 
   static final Set<String> METHODS = ordered("POST", "PATCH");
 
-  /** The address stands for one that is missing. */
+  /** Its only address stands for one that is missing. */
   static final Upstream UPSTREAM =
       new Upstream(
           "default",
-          new HostAndPort("127.0.0.1", 80),
+          List.of(new HostAndPort("127.0.0.1", 80)),
+          null,
+          false,
           Duration.ofSeconds(1),
           Duration.ofSeconds(30),
           Duration.ofSeconds(4),
+          Duration.ofMinutes(5),
+          Duration.ofSeconds(30),
           256,
           1024,
-          Duration.ofSeconds(1));
+          Duration.ofSeconds(1),
+          new Upstream.Ejection(5, Duration.ofSeconds(10)),
+          null);
+
+  /** The path stands for one that is missing. */
+  static final Upstream.HealthCheck HEALTH_CHECK =
+      new Upstream.HealthCheck("/", Duration.ofSeconds(5), Duration.ofSeconds(1), 2, 3);
+
+  static final List<String> TLS_PROTOCOLS = List.of("TLSv1.3", "TLSv1.2");
+  static final Duration TLS_RELOAD = Duration.ofSeconds(10);
 
   private Defaults() {}
 
@@ -52,6 +66,7 @@ final class Defaults {
         keying,
         "Idempotency-Key",
         List.of(),
+        FingerprintBody.CANONICAL,
         List.of(),
         List.of(),
         Duration.ofHours(24),
@@ -61,9 +76,11 @@ final class Defaults {
         StoreOutage.REJECT,
         Map.of(),
         1 << 20,
+        BodyMode.BUFFER,
         1 << 20,
-        ResponseMode.BUFFER,
-        Set.of());
+        BodyMode.BUFFER,
+        Set.of(),
+        false);
   }
 
   private static Set<String> ordered(String... words) {
@@ -79,10 +96,16 @@ final class Defaults {
         quarterOfHeap(),
         16 << 10,
         100,
+        8 << 10,
         10_000,
+        0,
         Duration.ofSeconds(75),
         Duration.ofSeconds(10),
-        Duration.ofSeconds(30));
+        Duration.ofSeconds(30),
+        240,
+        100,
+        64 << 10,
+        200);
   }
 
   static Store.Memory memory() {
@@ -98,16 +121,19 @@ final class Defaults {
   }
 
   /** One upstream, and one route for every path. */
-  static Configuration of(HostAndPort upstream, boolean requireKey) {
-    Upstream only = UPSTREAM.at(upstream);
+  static Configuration of(List<UpstreamUrl> urls, boolean requireKey) {
+    Upstream only = UPSTREAM.at(urls);
     Route route = requireKey ? route(Keying.REQUIRED) : ROUTE;
     return new Configuration(
-        LISTEN,
+        List.of(Listener.clear(LISTEN)),
         ADMIN,
         memory(),
         DRAIN,
         threads(),
         null,
+        List.of(),
+        Set.of(),
+        PathRule.STRICT,
         limits(),
         LOG,
         Map.of(only.name(), only),

@@ -2,15 +2,16 @@ package dev.idempotency.gateway.config;
 
 import java.util.Optional;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How one kind of value is written.
  *
- * @param kind what YAML must take it for
+ * @param kind what YAML must take it for; null where that does not matter
  * @param parser reads the text; none is right for the empty one
  * @param hidden whether a wrong value is a secret all the same
  */
-record Format<T>(Kind kind, Function<String, Parsed<T>> parser, boolean hidden) {
+record Format<T>(@Nullable Kind kind, Function<String, Parsed<T>> parser, boolean hidden) {
 
   /** What YAML takes a scalar for (YAML 1.2 core schema, §10.3.2). */
   enum Kind {
@@ -36,19 +37,39 @@ record Format<T>(Kind kind, Function<String, Parsed<T>> parser, boolean hidden) 
     return new Format<>(Kind.TEXT, parser, false);
   }
 
+  /** Texts that YAML may take for numbers. */
+  static <T> Format<T> anyKind(Function<String, Parsed<T>> parser) {
+    return new Format<>(null, parser, false);
+  }
+
+  /** The same texts for values made of these. */
+  <R> Format<R> map(Function<T, R> made) {
+    return new Format<>(
+        kind,
+        text ->
+            parser.apply(text) instanceof Parsed.Good<T> good
+                ? new Parsed.Good<>(made.apply(good.value()))
+                : new Parsed.Bad<>(expected(text)),
+        hidden);
+  }
+
+  private String expected(String text) {
+    return parser.apply(text) instanceof Parsed.Bad<T> bad ? bad.expected() : "a value";
+  }
+
   Format<T> asHidden() {
     return new Format<>(kind, parser, true);
   }
 
   /** What is right, where there is no value that could be wrong in a particular way. */
   String expected() {
-    return parser.apply("") instanceof Parsed.Bad<T> bad ? bad.expected() : "a value";
+    return expected("");
   }
 
   /** Reads the text of a scalar. */
   Parsed<T> read(String text, Kind found) {
     Parsed<T> parsed = parser.apply(text);
-    if (found == kind || parsed instanceof Parsed.Bad) {
+    if (kind == null || found == kind || parsed instanceof Parsed.Bad) {
       return parsed;
     }
     return new Parsed.Bad<>(expected() + (kind == Kind.TEXT ? ", in quotes" : ", without quotes"));

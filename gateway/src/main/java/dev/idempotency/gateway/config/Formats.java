@@ -1,7 +1,9 @@
 package dev.idempotency.gateway.config;
 
+import dev.idempotency.gateway.config.Configuration.Scope;
 import dev.idempotency.gateway.config.Configuration.Store;
 import dev.idempotency.gateway.config.Format.Kind;
+import dev.idempotency.gateway.http.AddressRanges;
 import dev.idempotency.gateway.http.HopByHop;
 import java.time.Duration;
 import java.util.List;
@@ -14,14 +16,19 @@ import java.util.regex.Pattern;
 /** The formats of the values that files and flags have in common. */
 final class Formats {
 
+  private static final Predicate<String> HOST_NAME =
+      Pattern.compile("(?=.{1,253}$)[A-Za-z0-9_-]+(?:\\.[A-Za-z0-9_-]+)*").asMatchPredicate();
+  private static final Predicate<String> IPV6_HOST =
+      Pattern.compile("\\[(?=[^\\]]*:)[0-9a-f:.]{2,45}]").asMatchPredicate();
+
   static final Format<HostAndPort> LISTEN =
       Format.text(
           "HOST:PORT such as 127.0.0.1:8080 or [::1]:8080, port 0 to 65535", HostAndPort::parse);
 
-  static final Format<HostAndPort> UPSTREAM_URL =
+  static final Format<UpstreamUrl> UPSTREAM_URL =
       Format.text(
-          "a URL such as http://127.0.0.1:3000, without a path (https is not supported yet)",
-          Formats::upstreamUrl);
+          "a URL such as http://127.0.0.1:3000 or https://orders.internal, without a path",
+          UpstreamUrl::parse);
 
   private static final String STORE_EXPECTED =
       "memory, or a URL such as redis://127.0.0.1:6379, rediss://user:password@host:6379/0 or"
@@ -39,14 +46,37 @@ final class Formats {
           "the name of an end-to-end header field such as X-Request-Id",
           text -> Optional.of(text).filter(Formats::isEndToEndField));
 
-  static final Format<String> SCOPE =
+  static final Format<Scope> SCOPE =
       Format.text(
-          "header:NAME such as header:Authorization",
-          text ->
-              Optional.of(text)
-                  .filter(scope -> scope.startsWith("header:"))
-                  .map(scope -> scope.substring("header:".length()))
-                  .filter(Formats::isEndToEndField));
+          "header:NAME such as header:Authorization, or certificate:subject", Formats::scope);
+
+  /** An exact one, in small letters. */
+  static final Format<String> HOST =
+      Format.text(
+          "a host such as api.example.com or [::1], without a port; no wildcards",
+          text -> Optional.of(text.toLowerCase(Locale.ROOT)).filter(HOST_NAME.or(IPV6_HOST)));
+
+  /** A name that certificates have and that SNI can carry, which addresses cannot. */
+  static final Format<String> SERVER_NAME =
+      Format.text(
+          "a host name such as orders.internal, no address",
+          text -> Optional.of(text).filter(HOST_NAME.and(name -> !name.matches("[0-9.]+"))));
+
+  static final Format<String> RANGE =
+      Format.text(
+          "an address or a range such as ::1 or 10.0.0.0/8, no bits set behind the length",
+          Formats::range);
+
+  static final Format<String> TLS_PROTOCOL =
+      Format.text(
+          alternatives(Defaults.TLS_PROTOCOLS),
+          text -> Optional.of(text).filter(Defaults.TLS_PROTOCOLS::contains));
+
+  static final Format<String> HEALTH_PATH =
+      matching("/[!-\"$-~]{0,1023}", "a path such as /healthz, with a query or without");
+
+  static final Format<String> UPGRADE =
+      Format.text("websocket", text -> Optional.of(text).filter("websocket"::equals));
 
   static final Format<String> POINTER =
       matching("(?:/(?:[^~/]|~[01])*)+", "a JSON pointer (RFC 6901) such as /metadata/sent_at");
@@ -114,17 +144,22 @@ final class Formats {
       Set.of("host", "content-length", "content-encoding", "expect", "date", "via");
   // What is special in a user or a password must be percent-encoded, so that no @ is left in it.
   private static final String USER = "(?:[^\\s/?#@]*@)?";
-  private static final String HOST = "(?:[A-Za-z0-9.-]+|\\[[0-9A-Fa-f:.]+])(?::[0-9]{1,5})?";
+  private static final String PLACE = "(?:[A-Za-z0-9.-]+|\\[[0-9A-Fa-f:.]+])(?::[0-9]{1,5})?";
   private static final Pattern REDIS_URL =
-      Pattern.compile("rediss?://" + USER + HOST + "(?:/[0-9]{0,5})?");
+      Pattern.compile("rediss?://" + USER + PLACE + "(?:/[0-9]{0,5})?");
   private static final Pattern SENTINEL_URL =
       Pattern.compile(
-          "rediss?-sentinel://" + USER + HOST + "(?:," + HOST + ")*(?:/[0-9]{0,5})?#[^\\s#]+");
+          "rediss?-sentinel://" + USER + PLACE + "(?:," + PLACE + ")*(?:/[0-9]{0,5})?#[^\\s#]+");
 
   private Formats() {}
 
   static Format<Duration> duration(String min, String max, String example) {
     return Durations.between(Durations.of(min), Durations.of(max), example);
+  }
+
+  /** Sizes that an int can count, both ends inclusive. */
+  static Format<Integer> size(int min, int max, String example) {
+    return Sizes.between(min, max, example).map(Math::toIntExact);
   }
 
   /** Whole numbers from {@code min} to {@code max}, both inclusive. */
@@ -173,15 +208,24 @@ final class Formats {
         && !FRAMING.contains(name.toLowerCase(Locale.ROOT));
   }
 
-  private static Optional<HostAndPort> upstreamUrl(String text) {
-    if (!text.regionMatches(true, 0, "http://", 0, "http://".length())) {
+  private static Optional<Scope> scope(String text) {
+    if (text.equals("certificate:subject")) {
+      return Optional.of(new Scope.CertificateSubject());
+    }
+    return Optional.of(text)
+        .filter(scope -> scope.startsWith("header:"))
+        .map(scope -> scope.substring("header:".length()))
+        .filter(Formats::isEndToEndField)
+        .map(Scope.Header::new);
+  }
+
+  private static Optional<String> range(String text) {
+    try {
+      AddressRanges unused = AddressRanges.of(List.of(text));
+      return Optional.of(text);
+    } catch (IllegalArgumentException e) {
       return Optional.empty();
     }
-    String authority = text.substring("http://".length());
-    return HostAndPort.parse(
-            authority.endsWith("/") ? authority.substring(0, authority.length() - 1) : authority,
-            80)
-        .filter(address -> address.port() > 0);
   }
 
   private static Optional<Store> store(String text) {

@@ -1,6 +1,7 @@
 package dev.idempotency.gateway.config;
 
 import dev.idempotency.gateway.config.Format.Parsed;
+import java.util.List;
 import java.util.Locale;
 import picocli.CommandLine.Model.OptionSpec;
 
@@ -11,15 +12,19 @@ import picocli.CommandLine.Model.OptionSpec;
  * @param label how the help names its value
  * @param format how its value is written
  * @param description what the help says
+ * @param repeatable whether the flag may be given several times
  */
-record Option<T>(String flag, String label, Format<T> format, String description) {
+record Option<T>(
+    String flag, String label, Format<T> format, String description, boolean repeatable) {
 
-  static final Option<HostAndPort> UPSTREAM =
+  static final Option<UpstreamUrl> UPSTREAM =
       new Option<>(
           "--upstream",
           "URL",
           Formats.UPSTREAM_URL,
-          "forward every path to this upstream; no file is needed");
+          "forward every path to this upstream; no file is needed. Several times: to all of these"
+              + " addresses",
+          true);
   static final Option<String> CONFIG =
       new Option<>(
           "--config",
@@ -54,6 +59,10 @@ record Option<T>(String flag, String label, Format<T> format, String description
     }
   }
 
+  private Option(String flag, String label, Format<T> format, String description) {
+    this(flag, label, format, description, false);
+  }
+
   private static Option<HostAndPort> address(String flag, String description) {
     return new Option<>(flag, "HOST:PORT", Formats.LISTEN, description);
   }
@@ -64,7 +73,7 @@ record Option<T>(String flag, String label, Format<T> format, String description
 
   /** The same where the help tells a default. */
   Option<T> withDefault(Object value) {
-    return new Option<>(flag, label, format, description + " (default: " + value + ")");
+    return new Option<>(flag, label, format, description + " (default: " + value + ")", repeatable);
   }
 
   /** The variable that says the same. */
@@ -75,7 +84,8 @@ record Option<T>(String flag, String label, Format<T> format, String description
   OptionSpec spec() {
     OptionSpec.Builder spec =
         OptionSpec.builder(flag)
-            .type(Given.class)
+            .type(repeatable ? List.class : Given.class)
+            .auxiliaryTypes(Given.class)
             .converters(text -> new Given<>(text, format.parser().apply(text)))
             .paramLabel(label)
             .description(description);

@@ -1,7 +1,8 @@
 package dev.idempotency.gateway.config;
 
+import dev.idempotency.gateway.config.Configuration.BodyMode;
+import dev.idempotency.gateway.config.Configuration.FingerprintBody;
 import dev.idempotency.gateway.config.Configuration.Keying;
-import dev.idempotency.gateway.config.Configuration.ResponseMode;
 import dev.idempotency.gateway.config.Configuration.Route;
 import dev.idempotency.gateway.config.Configuration.StoreOutage;
 import dev.idempotency.gateway.idempotency.Outcome;
@@ -20,7 +21,8 @@ import java.util.stream.Collectors;
 final class RouteReader {
 
   private static final Route DEFAULTS = Defaults.ROUTE;
-  private static final Format<Long> BODY_LIMIT = Sizes.between(1, 1L << 30, "1MiB");
+  private static final Format<Long> BUFFER_LIMIT = Sizes.between(1, 1L << 30, "1MiB");
+  private static final Format<Long> STREAM_LIMIT = Sizes.between(1, 1L << 40, "1GiB");
   private static final Format<Duration> RETENTION = Formats.duration("100ms", "3650d", "24h");
   private static final Format<Duration> LEASE = Formats.duration("100ms", "1h", "10s");
   private static final Format<Keying> KEYING = Formats.choice(Keying.class, "");
@@ -28,7 +30,8 @@ final class RouteReader {
       Formats.choice(UnknownPolicy.class, " (probe is not supported yet)");
   private static final Format<StoreOutage> STORE_OUTAGE = Formats.choice(StoreOutage.class, "");
   private static final Format<Outcome> OUTCOME = Formats.choice(Outcome.class, "");
-  private static final Format<ResponseMode> MODE = Formats.choice(ResponseMode.class, "");
+  private static final Format<BodyMode> MODE = Formats.choice(BodyMode.class, "");
+  private static final Format<FingerprintBody> BODY = Formats.choice(FingerprintBody.class, "");
 
   private final Section route;
   private final Problems problems;
@@ -47,6 +50,8 @@ final class RouteReader {
       Set<String> methods = methods(keying);
       String path = route.require("path", Formats.PATH, DEFAULTS.path());
       Duration lease = route.get("lease", LEASE, DEFAULTS.lease());
+      FingerprintBody body = fingerprint.get("body", BODY, DEFAULTS.body());
+      BodyMode requestMode = requestMode(request, body);
       return new Route(
           name,
           methods,
@@ -55,7 +60,8 @@ final class RouteReader {
           keying,
           keyHeader(),
           route.list("scope", Formats.SCOPE).orElse(DEFAULTS.scope()),
-          fingerprint.list("ignore", Formats.POINTER).orElse(DEFAULTS.ignore()),
+          body,
+          ignore(fingerprint, body),
           fingerprint.list("headers", Formats.HEADER).orElse(DEFAULTS.fingerprintHeaders()),
           retention(lease),
           lease,
@@ -63,14 +69,55 @@ final class RouteReader {
           route.get("unknown", UNKNOWN, DEFAULTS.unknown()),
           route.get("store-outage", STORE_OUTAGE, DEFAULTS.storeOutage()),
           outcomes(),
-          limit(request, DEFAULTS.requestLimit()),
-          limit(response, DEFAULTS.responseLimit()),
+          request.get(
+              "limit",
+              requestMode == BodyMode.STREAM ? STREAM_LIMIT : BUFFER_LIMIT,
+              DEFAULTS.requestLimit()),
+          requestMode,
+          response.get("limit", BUFFER_LIMIT.map(Math::toIntExact), DEFAULTS.responseLimit()),
           response.get("mode", MODE, DEFAULTS.responseMode()),
           response
               .list("keep", Formats.HEADER)
               .map(RouteReader::smallLetters)
-              .orElse(DEFAULTS.keep()));
+              .orElse(DEFAULTS.keep()),
+          upgrades(keying, methods));
     }
+  }
+
+  /** Bytes as they came have no members. */
+  private List<String> ignore(Section fingerprint, FingerprintBody body) {
+    if (body == FingerprintBody.RAW && fingerprint.has("ignore")) {
+      problems.add(
+          fingerprint.path("ignore"), "given beside body: raw", "none, or body: canonical");
+    }
+    return fingerprint.list("ignore", Formats.POINTER).orElse(DEFAULTS.ignore());
+  }
+
+  /** A canonical form needs the whole body, and a body that streams is gone when it is whole. */
+  private BodyMode requestMode(Section request, FingerprintBody body) {
+    BodyMode mode = request.get("mode", MODE, DEFAULTS.requestMode());
+    if (mode == BodyMode.STREAM && body != FingerprintBody.RAW) {
+      problems.add(
+          request.path("mode"), "stream", "buffer, or fingerprint: { body: raw } in this route");
+    }
+    return mode;
+  }
+
+  /** Whether to WebSocket. What a connection became has no response to store and to replay. */
+  private boolean upgrades(Keying keying, Set<String> methods) {
+    Optional<List<String>> upgrades = route.list("upgrade", Formats.UPGRADE);
+    if (upgrades.isPresent() && keying != Keying.OFF) {
+      problems.add(
+          route.path("upgrade"),
+          "in a route with idempotency: " + Formats.print(keying),
+          "idempotency: off");
+    } else if (upgrades.isPresent() && !methods.isEmpty() && !methods.contains("GET")) {
+      problems.add(
+          route.path("upgrade"),
+          "in a route without GET",
+          "GET among its methods, as WebSockets begin with one");
+    }
+    return upgrades.isPresent();
   }
 
   private Set<String> methods(Keying keying) {
@@ -134,9 +181,5 @@ final class RouteReader {
     return names.stream()
         .map(name -> name.toLowerCase(Locale.ROOT))
         .collect(Collectors.toCollection(LinkedHashSet::new));
-  }
-
-  private static int limit(Section section, int byDefault) {
-    return section.find("limit", BODY_LIMIT).map(Long::intValue).orElse(byDefault);
   }
 }

@@ -10,7 +10,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Where secrets come from that are not in the file itself.
+ * What the file refers to: where secrets come from that are not in the file itself, and other
+ * files.
  *
  * @param environment the variables of the environment
  * @param folder what a relative path starts from: the folder of the configuration file
@@ -37,6 +38,36 @@ record SecretSource(Map<String, String> environment, Path folder) {
       problems.add("secret.file", path + " cannot be read", "a file that can be read");
       return Optional.empty();
     }
+  }
+
+  /** The file that a key names, where it is there and can be read; else a problem that says why. */
+  Optional<Path> file(Section section, String key, Problems problems) {
+    String name = section.find(key, Formats.FILE_PATH).orElse("");
+    if (name.isEmpty()) {
+      return Optional.empty();
+    }
+    String fault = "is no path";
+    try {
+      Path path = folder.resolve(name).normalize();
+      fault = fault(path);
+      if (fault.isEmpty()) {
+        return Optional.of(path);
+      }
+    } catch (InvalidPathException e) {
+      // Said below.
+    }
+    problems.add(section.path(key), Messages.line(name) + ' ' + fault, "a file that can be read");
+    return Optional.empty();
+  }
+
+  private static String fault(Path path) {
+    if (Files.isDirectory(path)) {
+      return "is a folder";
+    }
+    if (!Files.exists(path)) {
+      return "does not exist";
+    }
+    return Files.isReadable(path) ? "" : "cannot be read";
   }
 
   private static Optional<Secret> secret(

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.yaml.snakeyaml.nodes.MappingNode;
 import org.yaml.snakeyaml.nodes.Node;
@@ -139,6 +140,30 @@ final class Section implements AutoCloseable {
       sections.add(new Section(problems, path(key) + place, pattern(key) + "[]", node));
     }
     return sections;
+  }
+
+  /**
+   * The values under a key that may hold one or a list of them, each of which may have a short form
+   * or be a section of its own.
+   */
+  <T> List<T> each(String key, Format<T> shortForm, Function<Section, T> longForm) {
+    Node node = ask(key);
+    boolean list = node instanceof SequenceNode && !YamlTree.hasOwnTag(node);
+    List<Node> nodes =
+        list
+            ? nodes(key, "a list of at least one " + shortForm.expected()).orElse(List.of())
+            : Optional.ofNullable(node).map(List::of).orElse(List.of());
+    List<T> values = new ArrayList<>();
+    for (int i = 0; i < nodes.size(); i++) {
+      String place = path(key) + (list ? "[" + i + ']' : "");
+      if (nodes.get(i) instanceof MappingNode entries) {
+        String kind = pattern(key) + (list ? "[]" : "");
+        values.add(longForm.apply(new Section(problems, place, kind, entries)));
+      } else {
+        read(place, nodes.get(i), shortForm).ifPresent(values::add);
+      }
+    }
+    return values;
   }
 
   /** The keys of a section whose keys are not given by the format, all of them asked for. */

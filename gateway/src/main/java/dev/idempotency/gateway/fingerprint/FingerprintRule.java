@@ -11,11 +11,14 @@ import org.jspecify.annotations.Nullable;
  *     order says nothing
  * @param ignore JSON pointers (RFC 6901) to the members and elements that do not count; they have
  *     no effect on a body that has no canonical form
+ * @param rawBody whether a body counts as the bytes that came, whatever its media type; nothing can
+ *     be ignored then
  * @param secret the key of an HMAC, at least {@link #SHORTEST_SECRET} bytes, or null for a plain
  *     hash; gateways that share a store need the same
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared; secret() and the constructor copy
-public record FingerprintRule(List<String> headers, List<String> ignore, byte @Nullable [] secret) {
+public record FingerprintRule(
+    List<String> headers, List<String> ignore, boolean rawBody, byte @Nullable [] secret) {
 
   /** Least number of bytes of a secret. */
   public static final int SHORTEST_SECRET = 16;
@@ -28,6 +31,10 @@ public record FingerprintRule(List<String> headers, List<String> ignore, byte @N
     headers = headers.stream().map(FingerprintRule::checkedName).distinct().sorted().toList();
     ignore = List.copyOf(ignore);
     ignore.forEach(PointerTree::check);
+    if (rawBody && !ignore.isEmpty()) {
+      throw new IllegalArgumentException(
+          "ignore " + ignore + " in a raw body (expected: none, as raw bodies have no members)");
+    }
     if (secret != null && secret.length < SHORTEST_SECRET) {
       throw new IllegalArgumentException(
           "secret of " + secret.length + " bytes (expected: at least " + SHORTEST_SECRET + ")");
@@ -37,7 +44,7 @@ public record FingerprintRule(List<String> headers, List<String> ignore, byte @N
 
   /** A rule without a secret. */
   public static FingerprintRule of(List<String> headers, List<String> ignore) {
-    return new FingerprintRule(headers, ignore, null);
+    return new FingerprintRule(headers, ignore, false, null);
   }
 
   private static String checkedName(String name) {
@@ -61,6 +68,7 @@ public record FingerprintRule(List<String> headers, List<String> ignore, byte @N
         + headers
         + ", ignore="
         + ignore
+        + (rawBody ? ", raw" : "")
         + (secret == null ? ", plain]" : ", keyed]");
   }
 }

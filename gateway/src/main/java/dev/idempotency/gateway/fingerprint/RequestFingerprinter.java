@@ -15,9 +15,9 @@ import org.jspecify.annotations.Nullable;
  * SHA-256, or HMAC-SHA-256 where the route has a secret, over method, path, query, media type,
  * content coding, the headers that the route lists, and the body.
  *
- * <p>A JSON body counts in canonical form where it has one; every other body, and one with a
- * content coding, counts as the bytes that came. A mark before the body tells the two apart, so a
- * raw body never equals a canonical one.
+ * <p>A JSON body counts in canonical form where it has one and the route does not want it raw;
+ * every other body, and one with a content coding, counts as the bytes that came. A mark before the
+ * body tells the two apart, so a raw body never equals a canonical one.
  *
  * <p>Threading: safe from any thread; each thread keeps at most some 70 KiB of working memory.
  */
@@ -65,7 +65,11 @@ public final class RequestFingerprinter implements Fingerprinter {
     MediaType type = singleMediaType(head.headers());
     boolean coded = isCoded(head.headers());
     boolean canonical =
-        type != null && type.isJson() && !coded && bench.json.canonicalize(body, ignored);
+        !rule.rawBody()
+            && type != null
+            && type.isJson()
+            && !coded
+            && bench.json.canonicalize(body, ignored);
     byte[] content = canonical ? bench.json.bytes() : body;
     int length = canonical ? bench.json.length() : body.length;
 

@@ -1,5 +1,10 @@
 package dev.idempotency.gateway.config;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
 import java.util.stream.Stream;
 
 /** Files with one problem each. */
@@ -18,6 +23,21 @@ final class BadFiles {
     }
   }
 
+  private static final List<String> REFERENCES =
+      List.of(
+          "server.crt",
+          "server.key",
+          "clients.crt",
+          "ca.crt",
+          "client.crt",
+          "client.key",
+          "tls/gateway.crt",
+          "tls/gateway.key",
+          "tls/clients.crt",
+          "tls/upstreams.crt",
+          "tls/client.crt",
+          "tls/client.key");
+
   static final String MINIMAL =
       """
       upstreams: { a: { url: "http://127.0.0.1:3000" } }
@@ -25,6 +45,19 @@ final class BadFiles {
       """;
 
   private BadFiles() {}
+
+  /** Puts the files into a folder that the configurations of these tests refer to. */
+  static void writeReferences(Path folder) {
+    try {
+      for (String name : REFERENCES) {
+        Path file = folder.resolve(name);
+        Files.createDirectories(file.getParent());
+        Files.writeString(file, "looked at by those who speak TLS only\n");
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
 
   /** The smallest file with one more line at the top. */
   private static String top(String line) {
@@ -61,7 +94,17 @@ final class BadFiles {
   }
 
   static Stream<BadFile> all() {
-    return Stream.of(syntax(), top(), upstreams(), routes(), references()).flatMap(files -> files);
+    return Stream.of(
+            syntax(),
+            top(),
+            edges(),
+            listeners(),
+            upstreams(),
+            places(),
+            routes(),
+            modes(),
+            references())
+        .flatMap(files -> files);
   }
 
   private static Stream<BadFile> syntax() {
@@ -136,14 +179,196 @@ final class BadFiles {
             "log.access: true (expected: true or false, without quotes)"));
   }
 
-  private static Stream<BadFile> upstreams() {
-    String url =
-        " (expected: a URL such as http://127.0.0.1:3000, without a path (https is not supported"
-            + " yet))";
+  private static Stream<BadFile> edges() {
+    String range =
+        " (expected: an address or a range such as ::1 or 10.0.0.0/8, no bits set behind the"
+            + " length)";
+    String host =
+        " (expected: a host such as api.example.com or [::1], without a port; no wildcards)";
+    return Stream.of(
+        both(top("trusted-proxies: [proxy]"), "trusted-proxies[0]: proxy" + range),
+        readerOnly(top("trusted-proxies: [10.0.0.1/8]"), "trusted-proxies[0]: 10.0.0.1/8" + range),
+        readerOnly(
+            top("trusted-proxies: [\"::1\", \"::/129\"]"), "trusted-proxies[1]: ::/129" + range),
+        both(
+            top("trusted-proxies: []"),
+            "trusted-proxies: an empty list (expected: a list of at least one"
+                + range.substring(" (expected:".length())),
+        both(top("hosts: [\"*.example.com\"]"), "hosts[0]: *.example.com" + host),
+        both(top("hosts: [a, \"a:80\"]"), "hosts[1]: a:80" + host),
+        both(
+            top("hosts: api.example.com"),
+            "hosts: api.example.com (expected: a list of at least one"
+                + host.substring(" (expected:".length())),
+        both(
+            top("paths: { semicolon: allow }"),
+            "paths.semicolon: allow (expected: reject or keep)"),
+        both(
+            top("paths: { empty-segments: keep }"),
+            "paths.empty-segments: unknown key (did you mean empty-segment?)"),
+        readerOnly(
+            top("limits: { target-size: 512B }"),
+            "limits.target-size: 512B (expected: a size of at least 1KiB such as 8KiB)"),
+        both(
+            top("limits: { connections-per-address: -1 }"),
+            "limits.connections-per-address: -1 (expected: a whole number from 0 to 1000000)"),
+        both(
+            top("limits: { body-rate: 100 }"),
+            "limits.body-rate: 100 (expected: a size > 0 such as 240B, or 0 for none)"),
+        readerOnly(
+            top("limits: { body-rate: 1TiB }"),
+            "limits.body-rate: 1TiB (expected: at most 1GiB, or 0 for none)"),
+        both(
+            top("limits: { http2-streams: 0 }"),
+            "limits.http2-streams: 0 (expected: a whole number from 1 to 1000)"),
+        readerOnly(
+            top("limits: { http2-window: 1KiB }"),
+            "limits.http2-window: 1KiB (expected: a size of at least 64KiB such as 64KiB)"),
+        both(
+            top("limits: { http2-resets: 10001 }"),
+            "limits.http2-resets: 10001 (expected: a whole number from 1 to 10000)"));
+  }
+
+  private static String tls(String members) {
+    return top("listen: { address: \"a:1\", tls: { " + members + " } }");
+  }
+
+  private static Stream<BadFile> listeners() {
+    String place = " (expected: HOST:PORT such as 127.0.0.1:8080 or [::1]:8080, port 0 to 65535)";
+    String files = "certificate: server.crt, key: server.key, ";
     return Stream.of(
         both(
-            "upstreams: { a: { url: \"https://a\" } }\n" + ROUTES,
-            "upstreams.a.url: https://a" + url),
+            top("listen: []"),
+            "listen: an empty list (expected: a list of at least one"
+                + place.substring(" (expected:".length())),
+        both(top("listen: [\"a:1\", a]"), "listen[1]: a" + place),
+        both(top("listen: { address: a }"), "listen.address: a" + place),
+        both(top("listen: {}"), "listen.address: missing" + place),
+        both(
+            top("listen: [{ address: \"a:1\", http3: true }]"),
+            "listen[0].http3: unknown key (did you mean http2?)"),
+        both(tls("key: server.key"), "listen.tls.certificate: missing (expected: a PEM file)"),
+        both(tls("certificate: server.crt"), "listen.tls.key: missing (expected: a PEM file)"),
+        readerOnly(
+            tls("certificate: none.crt, key: server.key"),
+            "listen.tls.certificate: none.crt does not exist (expected: a file that can be read)"),
+        both(
+            tls(files + "client-certificate: optional"),
+            "listen.tls.client-certificate: optional (expected: client-ca beside it, the authorities"
+                + " that sign clients' certificates)"),
+        both(
+            tls(files + "protocols: [TLSv1.3, TLSv1.1]"),
+            "listen.tls.protocols[1]: TLSv1.1 (expected: TLSv1.3 or TLSv1.2)"),
+        readerOnly(
+            tls(files + "reload: 10ms"),
+            "listen.tls.reload: 10ms (expected: a duration of at least 100ms such as 10s)"),
+        readerOnly(
+            top("listen: [\"a:1\", \"b:1\", { address: \"A:1\" }]"),
+            "listen[2]: A:1 (expected: another place than listen[0])"),
+        readerOnly(
+            top("listen: 127.0.0.1:9090"),
+            "admin: 127.0.0.1:9090 (expected: another place than listen)"),
+        readerOnly(
+            top("listen: [\"a:1\", \"b:1\"]\nadmin: b:1"),
+            "admin: b:1 (expected: another place than listen[1])"));
+  }
+
+  private static String places(String members) {
+    return "upstreams: { a: { " + members + " } }\n" + ROUTES;
+  }
+
+  private static Stream<BadFile> places() {
+    return Stream.of(
+        both(
+            places("url: \"http://a\", urls: [\"http://b\"]"),
+            "upstreams.a.urls: given beside url (expected: one of url and urls)"),
+        readerOnly(
+            places("urls: [\"http://a\", \"https://b\"]"),
+            "upstreams.a.urls: http and https (expected: one scheme for all)"),
+        both(
+            places("urls: [\"http://a\", \"http://a\"]"),
+            "upstreams.a.urls: http://a:80 twice (expected: each address once)"),
+        readerOnly(
+            places("url: \"http://a\", tls: { ca: ca.crt }"),
+            "upstreams.a.tls: a mapping (expected: none, as the URL is not https)"),
+        both(
+            places("url: \"https://a\", tls: { certificate: client.crt }"),
+            "upstreams.a.tls.key: missing (expected: certificate and key, or none of them)"),
+        both(
+            places("url: \"https://a\", tls: { key: client.key }"),
+            "upstreams.a.tls.certificate: missing (expected: certificate and key, or none of"
+                + " them)"),
+        readerOnly(
+            places("url: \"https://a\", tls: { ca: none/ca.crt }"),
+            "upstreams.a.tls.ca: none/ca.crt does not exist (expected: a file that can be read)"),
+        both(
+            places("url: \"https://a\", tls: { server-name: 10.0.0.1 }"),
+            "upstreams.a.tls.server-name: 10.0.0.1 (expected: a host name such as orders.internal,"
+                + " no address)"),
+        both(
+            places("url: \"https://a\", tls: { verify: false }"),
+            "upstreams.a.tls.verify: unknown key (expected: ca, certificate, key or server-name)"),
+        readerOnly(
+            upstream("connection-life: 25h"),
+            "upstreams.a.connection-life: 25h (expected: at most 24h)"),
+        readerOnly(
+            upstream("resolve: 10ms"),
+            "upstreams.a.resolve: 10ms (expected: a duration of at least 1s such as 30s)"),
+        both(
+            upstream("ejection: { failures: -1 }"),
+            "upstreams.a.ejection.failures: -1 (expected: a whole number from 0 to 1000)"),
+        both(
+            upstream("health-check: { interval: 5s }"),
+            "upstreams.a.health-check.path: missing (expected: a path such as /healthz, with a query"
+                + " or without)"),
+        readerOnly(
+            upstream("health-check: { path: /, interval: 1s, timeout: 2s }"),
+            "upstreams.a.health-check.timeout: 2s (expected: at most the interval, which is 1s)"));
+  }
+
+  private static Stream<BadFile> modes() {
+    return Stream.of(
+        both(
+            route("request: { mode: stream }"),
+            "routes[0].request.mode: stream (expected: buffer, or fingerprint: { body: raw } in this"
+                + " route)"),
+        both(
+            route("fingerprint: { body: raw, ignore: [/a] }"),
+            "routes[0].fingerprint.ignore: given beside body: raw (expected: none, or body:"
+                + " canonical)"),
+        both(
+            route("fingerprint: { body: row }"),
+            "routes[0].fingerprint.body: row (expected: canonical or raw)"),
+        readerOnly(
+            route("fingerprint: { body: raw }, request: { mode: stream, limit: 2TiB }"),
+            "routes[0].request.limit: 2TiB (expected: at most 1TiB)"),
+        both(
+            route("upgrade: [websocket]"),
+            "routes[0].upgrade: in a route with idempotency: optional (expected: idempotency: off)"),
+        both(
+            route("idempotency: off, upgrade: [h2c]"),
+            "routes[0].upgrade[0]: h2c (expected: websocket)"),
+        readerOnly(
+            route("idempotency: off, methods: [POST], upgrade: [websocket]"),
+            "routes[0].upgrade: in a route without GET (expected: GET among its methods, as"
+                + " WebSockets begin with one)"),
+        readerOnly(
+            "upstreams: { a: { url: \"http://a\", http2: true } }\n"
+                + "routes: [{ name: x, path: /x, upstream: a, idempotency: off, upgrade: [websocket]"
+                + " }]\n",
+            "routes[0].upgrade: websocket (expected: an upstream without http2, which a has: only"
+                + " HTTP/1.1 upgrades)"),
+        readerOnly(
+            route("scope: [\"certificate:subject\"]"),
+            "routes[0].scope: certificate:subject (expected: a listener whose tls has client-ca)"));
+  }
+
+  private static Stream<BadFile> upstreams() {
+    String url =
+        " (expected: a URL such as http://127.0.0.1:3000 or https://orders.internal, without a"
+            + " path)";
+    return Stream.of(
+        both("upstreams: { a: { url: \"ftp://a\" } }\n" + ROUTES, "upstreams.a.url: ftp://a" + url),
         both(
             "upstreams: { a: { url: \"http://a/b\" } }\n" + ROUTES,
             "upstreams.a.url: http://a/b" + url),
@@ -162,7 +387,7 @@ final class BadFiles {
             "upstreams.a.conect-timeout: unknown key (did you mean connect-timeout?)"));
   }
 
-  private static final String ROUTES = "routes: [{ name: x, path: /x, upstream: a }]\n";
+  static final String ROUTES = "routes: [{ name: x, path: /x, upstream: a }]\n";
 
   private static Stream<BadFile> routes() {
     String methods =
@@ -206,7 +431,7 @@ final class BadFiles {
         both(
             route("scope: [Authorization]"),
             "routes[0].scope[0]: Authorization (expected: header:NAME such as"
-                + " header:Authorization)"),
+                + " header:Authorization, or certificate:subject)"),
         both(
             route("fingerprint: { ignore: [sent_at] }"),
             "routes[0].fingerprint.ignore[0]: sent_at (expected: a JSON pointer (RFC 6901) such as"

@@ -34,6 +34,7 @@ class CommandTest {
 
   @BeforeEach
   void writeFile() throws IOException {
+    BadFiles.writeReferences(folder);
     Path path = folder.resolve("gateway.yaml");
     Files.writeString(
         path, BadFiles.MINIMAL + "listen: 127.0.0.1:1\nadmin: 127.0.0.1:2\nstore: redis://file\n");
@@ -45,7 +46,7 @@ class CommandTest {
     Configuration configuration = run(NO_VARIABLES, "--upstream", "http://127.0.0.1:3000");
 
     assertThat(configuration.upstreams().values())
-        .extracting(Configuration.Upstream::address)
+        .flatExtracting(Upstream::addresses)
         .containsExactly(new HostAndPort("127.0.0.1", 3000));
     assertThat(configuration.routes()).hasSize(1);
     Configuration.Route route = configuration.routes().get(0);
@@ -55,6 +56,52 @@ class CommandTest {
     assertThat(route.methods()).containsExactly("POST", "PATCH");
     assertThat(route.idempotency()).isEqualTo(Keying.OPTIONAL);
     assertThat(configuration.store()).isInstanceOf(Store.Memory.class);
+  }
+
+  @Test
+  void upstreamGivenSeveralTimesIsOneWithSeveralAddresses() {
+    Configuration configuration =
+        run(
+            Map.of("GATEWAY_UPSTREAM", "http://c"),
+            "--upstream",
+            "https://a",
+            "--upstream=https://b:8443");
+
+    assertThat(configuration.upstreams().values())
+        .containsExactly(
+            Defaults.UPSTREAM.at(
+                List.of(
+                    new UpstreamUrl(true, new HostAndPort("a", 443)),
+                    new UpstreamUrl(true, new HostAndPort("b", 8443)))));
+  }
+
+  @Test
+  void listenFlagReplacesAllListenersByOneClearOne() throws IOException {
+    Files.writeString(
+        Path.of(file),
+        BadFiles.MINIMAL
+            + "listen: [\"a:1\", { address: \"a:2\", tls: { certificate: server.crt, key: server.key"
+            + " } }]\n");
+
+    assertThat(run(NO_VARIABLES, "--config", file, "--listen", "b:3").listen())
+        .containsExactly(Listener.clear(new HostAndPort("b", 3)));
+  }
+
+  @Test
+  void listenFlagThatTakesTheCertificatesAwayThatARouteNeedsIsRefused() throws IOException {
+    Files.writeString(
+        Path.of(file),
+        BadFiles.route("scope: [\"certificate:subject\"]")
+            + "listen: { address: \"a:2\", tls: { certificate: server.crt, key: server.key,"
+            + " client-ca: ca.crt } }\n");
+
+    assertThat(run(NO_VARIABLES, "--config", file).listen()).hasSize(1);
+    assertThat(exit("--config", file, "--listen", "b:3"))
+        .isEqualTo(
+            new Command.Exit(
+                2,
+                "gateway: routes[0].scope: certificate:subject (expected: a listener whose tls has"
+                    + " client-ca)\n"));
   }
 
   @Test
@@ -76,7 +123,7 @@ class CommandTest {
                 "GATEWAY_REQUIRE_KEY", "true"));
 
     assertThat(configuration.upstreams()).hasSize(1);
-    assertThat(configuration.listen()).isEqualTo(new HostAndPort("::1", 0));
+    assertThat(configuration.listen()).containsExactly(Listener.clear(new HostAndPort("::1", 0)));
     assertThat(configuration.admin()).isEqualTo(new HostAndPort("b", 2));
     assertThat(configuration.store())
         .isEqualTo(new Store.Redis("redis://c", Duration.ofMillis(500), "idem:"));
@@ -87,7 +134,7 @@ class CommandTest {
   void fileAloneIsUsedAsItIs() {
     Configuration configuration = run(NO_VARIABLES, "--config", file);
 
-    assertThat(configuration.listen().port()).isEqualTo(1);
+    assertThat(configuration.listen().get(0).address().port()).isEqualTo(1);
     assertThat(configuration.admin().port()).isEqualTo(2);
   }
 
@@ -98,7 +145,7 @@ class CommandTest {
 
     Configuration configuration = run(variables, "--listen", "h:5");
 
-    assertThat(configuration.listen().port()).isEqualTo(5);
+    assertThat(configuration.listen().get(0).address().port()).isEqualTo(5);
     assertThat(configuration.admin().port()).isEqualTo(4);
     assertThat(configuration.store())
         .isInstanceOfSatisfying(
@@ -146,12 +193,21 @@ class CommandTest {
             "--upstream --stor=redis://u:hunter2@r", "Unknown option: '--stor=redis://***@r'"),
         Arguments.of("--config=", "--config: empty (expected: the path of a file)"),
         Arguments.of(
-            "--upstream http://a --upstream http://b",
-            "option '--upstream' (URL) should be specified only once"),
+            "--upstream http://a --config b --config c",
+            "option '--config' (FILE) should be specified only once"),
+        Arguments.of(
+            "--upstream http://a --upstream https://b",
+            "--upstream: http and https (expected: one scheme for all)"),
+        Arguments.of(
+            "--upstream http://a --upstream http://a:80",
+            "--upstream: http://a:80 twice (expected: each address once)"),
+        Arguments.of(
+            "--upstream http://a --listen 127.0.0.1:9090",
+            "admin: 127.0.0.1:9090 (expected: another place than listen)"),
         Arguments.of(
             "--upstream http://u:hunter2@a",
-            "--upstream: http://***@a (expected: a URL such as http://127.0.0.1:3000, without a"
-                + " path (https is not supported yet))"),
+            "--upstream: http://***@a (expected: a URL such as http://127.0.0.1:3000 or"
+                + " https://orders.internal, without a path)"),
         Arguments.of("--upstream http://a --listen 80", "--listen: 80" + listen),
         Arguments.of("--config none --admin x", "--admin: x" + listen),
         Arguments.of(
@@ -203,6 +259,8 @@ class CommandTest {
     assertThat(
             run(Map.of("GATEWAY_LISTEN", "x"), "--upstream", "http://a", "--listen", "h:1")
                 .listen()
+                .get(0)
+                .address()
                 .port())
         .isEqualTo(1);
   }
@@ -389,9 +447,9 @@ class CommandTest {
             demo -> {
               assertThat(demo.upstreamListen()).isEqualTo(new HostAndPort("b", 0));
               Configuration gateway = demo.gateway(new HostAndPort("b", 4711));
-              assertThat(gateway.listen()).isEqualTo(new HostAndPort("a", 0));
+              assertThat(gateway.listen()).containsExactly(Listener.clear(new HostAndPort("a", 0)));
               assertThat(gateway.upstreams().values())
-                  .extracting(Configuration.Upstream::address)
+                  .flatExtracting(Upstream::addresses)
                   .containsExactly(new HostAndPort("b", 4711));
             });
   }

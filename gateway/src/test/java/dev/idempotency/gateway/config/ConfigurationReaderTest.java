@@ -2,12 +2,14 @@ package dev.idempotency.gateway.config;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.idempotency.gateway.config.Configuration.BodyMode;
+import dev.idempotency.gateway.config.Configuration.FingerprintBody;
 import dev.idempotency.gateway.config.Configuration.Keying;
-import dev.idempotency.gateway.config.Configuration.ResponseMode;
 import dev.idempotency.gateway.config.Configuration.Route;
+import dev.idempotency.gateway.config.Configuration.Scope;
 import dev.idempotency.gateway.config.Configuration.Store;
 import dev.idempotency.gateway.config.Configuration.StoreOutage;
-import dev.idempotency.gateway.config.Configuration.Upstream;
+import dev.idempotency.gateway.http.PathRule;
 import dev.idempotency.gateway.idempotency.Outcome;
 import dev.idempotency.gateway.idempotency.UnknownPolicy;
 import java.io.IOException;
@@ -17,29 +19,50 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class ConfigurationReaderTest {
 
   static final String FULL =
       """
-      listen: "[::1]:0"
+      listen:
+        - "[::1]:0"
+        - address: 0.0.0.0:8443
+          tls:
+            certificate: server.crt
+            key: server.key
+            client-ca: clients.crt
+            client-certificate: optional
+            protocols: [TLSv1.2]
+            reload: 1m
+        - { address: "localhost:8444", http2: true }
       admin: localhost:9191
       store: { url: "redis://user:pa%40ss@redis:6379/1", timeout: 250ms, prefix: shop }
       drain: 0s
       threads: 3
       secret: { env: FINGERPRINT_SECRET }
+      trusted-proxies: [10.0.0.0/8, "::1"]
+      hosts: [API.example.com, "[::1]"]
+      paths: { encoded-slash: keep, semicolon: reject, empty-segment: keep }
       limits:
         body-budget: 1GiB
         header-size: 8KiB
         header-count: 50
+        target-size: 9KiB
         connections: 77
+        connections-per-address: 7
         idle-timeout: 1m
         head-timeout: 2s
         body-timeout: 3s
+        body-rate: 1KiB
+        http2-streams: 9
+        http2-window: 1MiB
+        http2-resets: 10
       log: { format: json, access: true }
       upstreams:
         orders:
@@ -50,7 +73,14 @@ class ConfigurationReaderTest {
           max-connections: 14
           max-waiting: 0
           acquire-timeout: 15ms
-        pay: { url: "HTTP://[::1]" }
+        pay:
+          urls: ["https://[::1]", "HTTPS://pay:8443/"]
+          http2: true
+          tls: { ca: ca.crt, certificate: client.crt, key: client.key, server-name: pay.internal }
+          connection-life: 0s
+          resolve: 1m
+          ejection: { failures: 0, time: 1m }
+          health-check: { path: "/healthz?deep", interval: 2s, timeout: 2s, healthy: 4, unhealthy: 5 }
       routes:
         - name: create-order
           methods: [PUT, DELETE]
@@ -68,7 +98,18 @@ class ConfigurationReaderTest {
           outcomes: { 500: released, 409: unknown }
           request: { limit: 10MB }
           response: { limit: 64KiB, mode: stream, keep: [Set-Cookie] }
-        - { name: rest, path: /**, upstream: pay, idempotency: off, methods: [GET] }
+        - name: upload
+          path: /upload
+          upstream: pay
+          scope: ["certificate:subject"]
+          fingerprint: { body: raw }
+          request: { limit: 1TiB, mode: stream }
+        - name: rest
+          path: /**
+          upstream: orders
+          idempotency: off
+          methods: [GET]
+          upgrade: [websocket]
       """;
 
   private static final Map<String, String> ENVIRONMENT =
@@ -76,11 +117,32 @@ class ConfigurationReaderTest {
 
   @TempDir private Path folder;
 
+  @BeforeEach
+  void writeFiles() {
+    BadFiles.writeReferences(folder);
+  }
+
   @Test
   void everyKeyGivenIsReadAsWritten() {
     Configuration configuration = valid(FULL);
 
-    assertThat(configuration.listen()).isEqualTo(new HostAndPort("::1", 0));
+    assertThat(configuration.listen())
+        .containsExactly(
+            Listener.clear(new HostAndPort("::1", 0)),
+            new Listener(
+                new HostAndPort("0.0.0.0", 8443),
+                true,
+                new Listener.Tls(
+                    folder.resolve("server.crt"),
+                    folder.resolve("server.key"),
+                    folder.resolve("clients.crt"),
+                    Listener.Demand.OPTIONAL,
+                    List.of("TLSv1.2"),
+                    Duration.ofMinutes(1))),
+            new Listener(new HostAndPort("localhost", 8444), true, null));
+    assertThat(configuration.trustedProxies()).containsExactly("10.0.0.0/8", "::1");
+    assertThat(configuration.hosts()).containsExactly("api.example.com", "[::1]");
+    assertThat(configuration.paths()).isEqualTo(new PathRule(true, false, true));
     assertThat(configuration.admin()).isEqualTo(new HostAndPort("localhost", 9191));
     assertThat(configuration.store())
         .isEqualTo(
@@ -94,26 +156,57 @@ class ConfigurationReaderTest {
                 1L << 30,
                 8 << 10,
                 50,
+                9 << 10,
                 77,
+                7,
                 Duration.ofMinutes(1),
                 Duration.ofSeconds(2),
-                Duration.ofSeconds(3)));
+                Duration.ofSeconds(3),
+                1024,
+                9,
+                1 << 20,
+                10));
     assertThat(configuration.log())
         .isEqualTo(new Configuration.Log(Configuration.LogFormat.JSON, true));
     assertThat(configuration.upstreams().get("orders"))
         .isEqualTo(
             new Upstream(
                 "orders",
-                new HostAndPort("my_orders", 3000),
+                List.of(new HostAndPort("my_orders", 3000)),
+                null,
+                false,
                 Duration.ofMillis(11),
                 Duration.ofSeconds(12),
                 Duration.ofSeconds(13),
+                Duration.ofMinutes(5),
+                Duration.ofSeconds(30),
                 14,
                 0,
-                Duration.ofMillis(15)));
-    assertThat(configuration.upstreams().values())
-        .extracting(Upstream::address)
-        .containsExactly(new HostAndPort("my_orders", 3000), new HostAndPort("::1", 80));
+                Duration.ofMillis(15),
+                new Upstream.Ejection(5, Duration.ofSeconds(10)),
+                null));
+    assertThat(configuration.upstreams().get("pay"))
+        .isEqualTo(
+            new Upstream(
+                "pay",
+                List.of(new HostAndPort("::1", 443), new HostAndPort("pay", 8443)),
+                new Upstream.Tls(
+                    folder.resolve("ca.crt"),
+                    folder.resolve("client.crt"),
+                    folder.resolve("client.key"),
+                    "pay.internal"),
+                true,
+                Duration.ofSeconds(1),
+                Duration.ofSeconds(30),
+                Duration.ofSeconds(4),
+                Duration.ZERO,
+                Duration.ofMinutes(1),
+                256,
+                1024,
+                Duration.ofSeconds(1),
+                new Upstream.Ejection(0, Duration.ofMinutes(1)),
+                new Upstream.HealthCheck(
+                    "/healthz?deep", Duration.ofSeconds(2), Duration.ofSeconds(2), 4, 5)));
     assertThat(configuration.routes().get(0))
         .isEqualTo(
             new Route(
@@ -123,7 +216,8 @@ class ConfigurationReaderTest {
                 "orders",
                 Keying.REQUIRED,
                 "X-Request-Id",
-                List.of("X-Tenant", "Authorization"),
+                List.of(new Scope.Header("X-Tenant"), new Scope.Header("Authorization")),
+                FingerprintBody.CANONICAL,
                 List.of("/sent_at", "/a~1b/0"),
                 List.of("X-Version"),
                 Duration.ofDays(7),
@@ -133,20 +227,35 @@ class ConfigurationReaderTest {
                 StoreOutage.BYPASS,
                 Map.of(500, Outcome.RELEASED, 409, Outcome.UNKNOWN),
                 10_000_000,
+                BodyMode.BUFFER,
                 65_536,
-                ResponseMode.STREAM,
-                Set.of("set-cookie")));
+                BodyMode.STREAM,
+                Set.of("set-cookie"),
+                false));
+    Route upload = configuration.routes().get(1);
+    assertThat(upload.scope()).containsExactly(new Scope.CertificateSubject());
+    assertThat(upload.body()).isEqualTo(FingerprintBody.RAW);
+    assertThat(upload.requestMode()).isEqualTo(BodyMode.STREAM);
+    assertThat(upload.requestLimit()).isEqualTo(1L << 40);
+    assertThat(configuration.routes())
+        .extracting(Route::webSocket)
+        .containsExactly(false, false, true);
   }
 
   @Test
   void smallestFileHasEveryDefault() {
     Configuration configuration = valid(BadFiles.MINIMAL);
 
-    Configuration expected = Defaults.of(new HostAndPort("127.0.0.1", 3000), false);
+    Configuration expected =
+        Defaults.of(List.of(UpstreamUrl.clear(new HostAndPort("127.0.0.1", 3000))), false);
     assertThat(configuration.limits()).isEqualTo(expected.limits());
     assertThat(configuration.store()).isEqualTo(expected.store());
     assertThat(configuration.secret()).isNull();
-    assertThat(configuration.listen()).hasToString("0.0.0.0:8080");
+    assertThat(configuration.listen())
+        .containsExactly(Listener.clear(new HostAndPort("0.0.0.0", 8080)));
+    assertThat(configuration.trustedProxies()).isEmpty();
+    assertThat(configuration.hosts()).isEmpty();
+    assertThat(configuration.paths()).isEqualTo(PathRule.STRICT);
     assertThat(configuration.admin()).hasToString("127.0.0.1:9090");
     assertThat(configuration.drain()).hasSeconds(25);
     Route route = configuration.routes().get(0);
@@ -162,7 +271,7 @@ class ConfigurationReaderTest {
     assertThat(route.outcomes()).isEmpty();
     assertThat(route.requestLimit()).isEqualTo(1 << 20);
     assertThat(route.responseLimit()).isEqualTo(1 << 20);
-    assertThat(route.responseMode()).isEqualTo(ResponseMode.BUFFER);
+    assertThat(route.responseMode()).isEqualTo(BodyMode.BUFFER);
     assertThat(route.keep()).isEmpty();
   }
 
@@ -171,6 +280,81 @@ class ConfigurationReaderTest {
     Route route = valid(BadFiles.route("idempotency: off")).routes().get(0);
 
     assertThat(route.methods()).isEmpty();
+  }
+
+  @Test
+  void listenerWithTlsAloneSpeaksBothProtocolsAndDemandsTheCertificatesItCanJudge() {
+    Listener listener =
+        valid(
+                BadFiles.MINIMAL
+                    + "listen: { address: \"a:1\", tls: { certificate: server.crt, key: server.key,"
+                    + " client-ca: clients.crt } }\n")
+            .listen()
+            .get(0);
+
+    assertThat(listener.http2()).isTrue();
+    assertThat(listener.tls())
+        .isEqualTo(
+            new Listener.Tls(
+                folder.resolve("server.crt"),
+                folder.resolve("server.key"),
+                folder.resolve("clients.crt"),
+                Listener.Demand.REQUIRED,
+                List.of("TLSv1.3", "TLSv1.2"),
+                Duration.ofSeconds(10)));
+  }
+
+  @Test
+  void listenerWithoutTlsSpeaksOnlyHttp1() {
+    Listener listener = valid(BadFiles.MINIMAL + "listen: { address: \"a:1\" }\n").listen().get(0);
+
+    assertThat(listener).isEqualTo(Listener.clear(new HostAndPort("a", 1)));
+  }
+
+  @Test
+  void secureUpstreamWithoutTlsSettingsTrustsTheAuthoritiesOfTheJvm() {
+    Configuration configuration =
+        valid(
+            "upstreams: { default: { url: \"https://a\" } }\n"
+                + BadFiles.ROUTES.replace("upstream: a", "upstream: default"));
+
+    assertThat(configuration.upstreams().values())
+        .containsExactly(
+            Defaults.UPSTREAM.at(List.of(new UpstreamUrl(true, new HostAndPort("a", 443)))));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"0,0", "'\"0\"',0", "0B,0", "1B,1", "1KiB,1024"})
+  void leastRateOfABodyIsASizeOrNone(String rate, long bytes) {
+    Configuration configuration = valid(BadFiles.MINIMAL + "limits: { body-rate: " + rate + " }\n");
+
+    assertThat(configuration.limits().bodyRate()).isEqualTo(bytes);
+  }
+
+  @Test
+  void bodyThatStreamsMayBeLargerThanTheBudgetOfThoseThatAreHeld() {
+    String route =
+        BadFiles.route("fingerprint: { body: raw }, request: { limit: 1TiB, mode: stream }");
+
+    assertThat(problems(route + "limits: { body-budget: 1KiB }\n")).isEmpty();
+  }
+
+  @Test
+  void listenersMayShareAPortThatTheSystemChoosesOrThatIsOfAnotherAddress() {
+    assertThat(
+            problems(
+                BadFiles.MINIMAL
+                    + "listen: [\"a:0\", \"a:0\", \"a:1\", \"b:1\"]\nadmin: \"a:0\"\n"))
+        .isEmpty();
+  }
+
+  @Test
+  void keyThatIsInTheWrongPlaceIsNamedWithoutItsContent() {
+    assertThat(
+            problems(
+                BadFiles.MINIMAL
+                    + "listen: { address: \"a:1\", tls: { certificate: server.crt, key: . } }\n"))
+        .containsExactly("listen.tls.key: . is a folder (expected: a file that can be read)");
   }
 
   @Test
@@ -184,7 +368,7 @@ class ConfigurationReaderTest {
               - { name: y, path: /y, upstream: a, scope: *tenant }
             """);
 
-    assertThat(configuration.routes().get(1).scope()).containsExactly("X-Tenant");
+    assertThat(configuration.routes().get(1).scope()).containsExactly(new Scope.Header("X-Tenant"));
   }
 
   @ParameterizedTest(name = "{0}")
@@ -205,8 +389,8 @@ class ConfigurationReaderTest {
                   - { name: x, path: /y, upstream: a, lease: 5 }
                 """))
         .containsExactly(
-            "upstreams.a.url: ftp://a (expected: a URL such as http://127.0.0.1:3000, without a"
-                + " path (https is not supported yet))",
+            "upstreams.a.url: ftp://a (expected: a URL such as http://127.0.0.1:3000 or"
+                + " https://orders.internal, without a path)",
             "routes[0].path: orders (expected: " + PathSyntax.EXPECTED + ")",
             "routes[0].upstream: b (expected: one of the upstreams: a)",
             "routes[1].lease: 5 (expected: a duration of at least 100ms such as 10s)",

@@ -54,6 +54,9 @@ class FormatsTest {
     "1KB,1000",
     "10MB,10000000",
     "1GB,1000000000",
+    "1TB,1000000000000",
+    "1TiB,1099511627776",
+    "999999999TiB,9223372036854775807",
     "999999999GiB,1073741822926258176"
   })
   void sizeIsReadInItsUnit(String text, long bytes) {
@@ -76,7 +79,7 @@ class FormatsTest {
       assertThat(DURATION.parser().apply(Durations.print(duration)))
           .as("seed %d", seed)
           .isEqualTo(new Parsed.Good<>(duration));
-      long size = (1L + random.nextInt(3_000)) << (10 * random.nextInt(4));
+      long size = (1L + random.nextInt(3_000)) << (10 * random.nextInt(5));
       assertThat(SIZE.parser().apply(Sizes.print(size)))
           .as("seed %d", seed)
           .isEqualTo(new Parsed.Good<>(size));

@@ -19,7 +19,9 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.BiConsumer;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.yaml.snakeyaml.nodes.MappingNode;
@@ -35,8 +37,21 @@ class SchemaTest {
   private static final JsonNode SCHEMA = readSchema();
   private static final Schema VALIDATOR =
       SchemaRegistry.withDefaultDialect(SpecificationVersion.DRAFT_2020_12).getSchema(SCHEMA);
-  private static final SecretSource SECRETS =
-      new SecretSource(Map.of("FINGERPRINT_SECRET", "0123456789abcdef"), FOLDER);
+
+  /** Every section that a file can be without, as short as can be. */
+  private static final String SECTIONS =
+      """
+      listen: { address: "a:1", tls: { certificate: server.crt, key: server.key, client-ca: ca.crt } }
+      upstreams: { a: { url: "http://127.0.0.1:3000", health-check: { path: / } } }
+      routes: [{ name: x, path: /x, upstream: a }]
+      """;
+
+  @TempDir private static Path folder;
+
+  @BeforeAll
+  static void writeFiles() {
+    BadFiles.writeReferences(folder);
+  }
 
   static List<Path> examples() throws IOException {
     try (Stream<Path> files = Files.list(FOLDER)) {
@@ -48,7 +63,7 @@ class SchemaTest {
   void everyWayOfUseHasItsExample() throws IOException {
     assertThat(examples())
         .extracting(file -> file.getFileName().toString())
-        .contains("sidecar.yaml", "gateway.yaml", "stripe-like.yaml");
+        .contains("sidecar.yaml", "gateway.yaml", "edge.yaml", "stripe-like.yaml");
   }
 
   @ParameterizedTest
@@ -64,6 +79,7 @@ class SchemaTest {
   void fileWithEveryKeyIsAcceptedByTheSchema() {
     assertThat(violations(ConfigurationReaderTest.FULL)).isEmpty();
     assertThat(violations(BadFiles.MINIMAL)).isEmpty();
+    assertThat(violations(SECTIONS)).isEmpty();
   }
 
   @ParameterizedTest(name = "{0}")
@@ -78,8 +94,9 @@ class SchemaTest {
   @Test
   void namesInTheSchemaAreTheKeysThatTheReaderKnows() {
     Problems problems = new Problems();
-    // The long forms of the store have different keys, so that it takes two files to meet all.
+    // The forms of the store and of listeners have different keys: one file cannot have all.
     read(ConfigurationReaderTest.FULL, problems);
+    read(SECTIONS, problems);
     read(BadFiles.MINIMAL + "store: { url: memory }\n", problems);
     Set<String> schema = new TreeSet<>();
     walk(SCHEMA, "", (path, ignored) -> schema.add(path));
@@ -89,19 +106,22 @@ class SchemaTest {
 
   @Test
   void defaultsInTheSchemaAreThoseOfTheReader() {
-    Configuration effective = read(BadFiles.MINIMAL, new Problems());
     Map<String, String> printed = new TreeMap<>();
-    flatten(json(EffectiveYaml.print(effective)), "", printed);
+    flatten(json(EffectiveYaml.print(read(SECTIONS, new Problems()))), "", printed);
+    // What the sections say themselves.
+    flatten(json(EffectiveYaml.print(read(BadFiles.MINIMAL, new Problems()))), "", printed);
     Map<String, String> said = new TreeMap<>();
     walk(
         SCHEMA,
         "",
         (path, node) -> {
           if (node.has("default")) {
-            said.put(path, node.get("default").asText());
+            // Printed as a list, even if it is one.
+            said.put(path.replace("listen.", "listen[]."), node.get("default").asText());
           }
         });
     // Said of the short form; and of the other kind of store.
+    assertThat(said.remove("listen")).isEqualTo(printed.get("listen[].address"));
     said.remove("store");
     assertThat(said.remove("store.timeout")).isEqualTo("500ms");
     assertThat(said.remove("store.prefix")).isEqualTo("idem:");
@@ -110,14 +130,18 @@ class SchemaTest {
     assertThat(printed).containsAllEntriesOf(said);
   }
 
+  private static SecretSource secrets() {
+    return new SecretSource(Map.of("FINGERPRINT_SECRET", "0123456789abcdef"), folder);
+  }
+
   private static List<String> problems(String yaml) {
     Problems problems = new Problems();
-    var unused = new ConfigurationReader(SECRETS, problems).read(yaml);
+    var unused = new ConfigurationReader(secrets(), problems).read(yaml);
     return problems.lines();
   }
 
   private static Configuration read(String yaml, Problems problems) {
-    return new ConfigurationReader(SECRETS, problems).read(yaml).orElseThrow();
+    return new ConfigurationReader(secrets(), problems).read(yaml).orElseThrow();
   }
 
   private static List<String> violations(String yaml) {

@@ -37,7 +37,7 @@ final class FingerprintSpeed {
   public static void main(String[] arguments) {
     Fingerprinter plain = RequestFingerprinter.create(FingerprintRule.DEFAULT);
     Fingerprinter keyed =
-        RequestFingerprinter.create(new FingerprintRule(List.of(), List.of(), new byte[32]));
+        RequestFingerprinter.create(new FingerprintRule(List.of(), List.of(), false, new byte[32]));
     JsonCanonicalizer canonicalizer = new JsonCanonicalizer();
     RequestHead head =
         RequestHead.of("POST", "/orders", Headers.of("Content-Type", "application/json"));

@@ -180,14 +180,32 @@ class RequestFingerprinterTest {
   }
 
   @Test
+  void aRawBodyCountsAsItsBytesWhateverItsMediaType() {
+    String secret = "0123456789abcdef";
+    Fingerprinter raw =
+        RequestFingerprinter.create(
+            new FingerprintRule(List.of(), List.of(), true, secret.getBytes(UTF_8)));
+    Fingerprint one = of(raw, "POST", "/", JSON, "{\"a\":1}");
+
+    assertThat(one).isEqualTo(of(raw, "POST", "/", JSON, "{\"a\":1}"));
+    assertThat(one).isNotEqualTo(of(raw, "POST", "/", JSON, "{\"a\":1.0}"));
+    assertThat(one).isNotEqualTo(of(raw, "POST", "/", JSON, "{\"a\": 1}"));
+    // Nor is it ever taken for the canonical form of the same bytes.
+    assertThat(one).isNotEqualTo(of(keyed(secret), "POST", "/", JSON, "{\"a\":1}"));
+  }
+
+  @Test
   void rulesOutOfRangeAreRefused() {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> new FingerprintRule(List.of(), List.of("/a"), true, new byte[16]))
+        .withMessageContaining("raw");
     assertThatIllegalArgumentException()
         .isThrownBy(() -> keyed("fifteen bytes ."))
         .withMessageContaining("at least 16");
     assertThatIllegalArgumentException()
         .isThrownBy(() -> listing("a b"))
         .withMessageContaining("\"a b\"");
-    assertThat(new FingerprintRule(List.of(), List.of(), new byte[16]))
+    assertThat(new FingerprintRule(List.of(), List.of(), false, new byte[16]))
         .asString()
         .doesNotContain("[B");
   }
@@ -332,6 +350,6 @@ class RequestFingerprinterTest {
 
   private static Fingerprinter keyed(String secret) {
     return RequestFingerprinter.create(
-        new FingerprintRule(List.of(), List.of(), secret.getBytes(UTF_8)));
+        new FingerprintRule(List.of(), List.of(), false, secret.getBytes(UTF_8)));
   }
 }
