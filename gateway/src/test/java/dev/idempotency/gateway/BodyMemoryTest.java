@@ -8,7 +8,6 @@ import static org.awaitility.Awaitility.await;
 import dev.idempotency.gateway.testing.RawClient;
 import dev.idempotency.gateway.testing.RawResponse;
 import dev.idempotency.gateway.testing.ScriptedUpstream;
-import dev.idempotency.gateway.testing.ScriptedUpstream.Gate;
 import io.netty.util.internal.PlatformDependent;
 import java.io.IOException;
 import java.io.InputStream;
@@ -20,6 +19,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -81,12 +81,12 @@ class BodyMemoryTest {
   void largeUploadsToAnUpstreamThatDoesNotReadAreHeldBackOrRefused() {
     byte[] request = post("/large", "KEY", "x".repeat(LARGE));
     int keyAt = new String(request, 0, 200, StandardCharsets.ISO_8859_1).indexOf("KEY");
-    Gate gate = new Gate();
+    CountDownLatch gate = new CountDownLatch(1);
     ExecutorService threads = Executors.newCachedThreadPool();
     try (ScriptedUpstream upstream =
             ScriptedUpstream.start(
                     (received, wire) -> {
-                      gate.pass();
+                      gate.await();
                       skip(wire.in(), Integer.parseInt(received.header("Content-Length")));
                       wire.respond(200, "ok");
                     })
@@ -112,7 +112,7 @@ class BodyMemoryTest {
       await().atMost(PATIENCE).until(() -> refused.get() > 0);
       assertThat(gateway.gateway().heldBytes()).isLessThanOrEqualTo(BUDGET);
       othersStillWork(gateway, "still");
-      gate.open();
+      gate.countDown();
       CompletableFuture.allOf(clients.toArray(CompletableFuture<?>[]::new)).join();
       assertThat(done.get()).isPositive();
       assertThat(done.get() + refused.get()).isEqualTo(CLIENTS);
@@ -155,7 +155,11 @@ class BodyMemoryTest {
   void largeResponsesToClientsThatDoNotReadTakeNoMoreThanTheBudget() throws IOException {
     byte[] body = new byte[LARGE];
     try (ScriptedUpstream upstream =
-            ScriptedUpstream.start((request, wire) -> wire.respond(200, body));
+            ScriptedUpstream.start(
+                (request, wire) ->
+                    // Not in one piece: the bodies are one array, not 200 copies of it.
+                    wire.send("HTTP/1.1 200 OK\r\nContent-Length: " + LARGE + "\r\n\r\n")
+                        .send(body));
         ScriptedUpstream small = ScriptedUpstream.ok();
         TestGateway gateway = gateway(upstream, small)) {
       long before = PlatformDependent.usedDirectMemory();
@@ -210,7 +214,7 @@ class BodyMemoryTest {
 
   @Test
   void streamsOfEventsTakeNoMoreThanTheirLimitAndNothingAfterTheyOverflow() throws IOException {
-    Gate gate = new Gate();
+    CountDownLatch gate = new CountDownLatch(1);
     byte[] event = ("data: " + "x".repeat(10_000) + "\n\n").getBytes(StandardCharsets.US_ASCII);
     try (ScriptedUpstream upstream =
             ScriptedUpstream.start(
@@ -219,7 +223,7 @@ class BodyMemoryTest {
                   for (int i = 0; i < 5; i++) {
                     wire.send(event);
                   }
-                  gate.pass();
+                  gate.await();
                   for (int i = 0; i < 20; i++) {
                     wire.send(event);
                   }
@@ -230,7 +234,9 @@ class BodyMemoryTest {
       long before = PlatformDependent.usedDirectMemory();
       List<RawClient> clients = new ArrayList<>();
       for (int i = 0; i < CLIENTS; i++) {
-        clients.add(RawClient.connect(gateway.port()).send(post("/stream", "s-" + i, "{}")));
+        clients.add(
+            RawClient.connect(gateway.port())
+                .send(post("/stream", "s-" + i, "{}", "Connection: close")));
       }
       for (RawClient client : clients) {
         client.readUntil("data: xxx");
@@ -239,7 +245,7 @@ class BodyMemoryTest {
       assertThat(gateway.gateway().heldBytes()).isLessThanOrEqualTo(CLIENTS * 66_000L);
       RawResponse duplicate = once(gateway.port(), post("/stream", "s-0", "{}"));
       assertThat(duplicate.problem()).isEqualTo("request-in-flight");
-      gate.open();
+      gate.countDown();
       for (RawClient client : clients) {
         assertThat(client.readToEnd()).endsWith("0\r\n\r\n");
         client.close();

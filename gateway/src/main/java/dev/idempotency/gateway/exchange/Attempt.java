@@ -7,10 +7,8 @@ import dev.idempotency.gateway.http.Response;
 import dev.idempotency.gateway.http.ResponseHead;
 import dev.idempotency.gateway.idempotency.Fingerprint;
 import dev.idempotency.gateway.idempotency.Outcome;
-import dev.idempotency.gateway.idempotency.OutcomePolicy;
 import dev.idempotency.gateway.idempotency.Reservation;
-import dev.idempotency.gateway.idempotency.StoreUnavailableException;
-import dev.idempotency.gateway.idempotency.WriteReply;
+import dev.idempotency.gateway.idempotency.StoredOperation;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -52,12 +50,12 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
   private final Exchanges exchanges;
   private final Route route;
   private final Course course;
-  private final Lease lease;
+  private final Renewals renewals;
+  private final Incoming incoming;
   private final KeyedExchange keyed;
   private final Settling settling;
   private Phase phase = Phase.CONNECTING;
   private @Nullable UpstreamConnection connection;
-  private @Nullable Capture capture;
   private int tries;
   private Headers trailers = new Headers();
   private boolean unheard;
@@ -73,10 +71,12 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
     this.exchanges = exchanges;
     this.route = route;
     this.course = course;
-    this.lease = lease;
+    this.renewals = new Renewals(exchanges, lease);
+    this.incoming = new Incoming(exchanges, route, keyed);
     this.keyed = keyed;
     this.settling =
-        new Settling(exchanges, route, course, reservation, keyed, this::leaveUnlessOverdue);
+        new Settling(
+            exchanges, route, course, reservation, incoming, keyed, this::leaveUnlessOverdue);
   }
 
   void start() {
@@ -110,7 +110,7 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
 
   /** Sends only on a lease that is surely alive; a process that was stopped may have lost it. */
   private void secure() {
-    if (lease.isSure(exchanges.scheduler.nanoTime())) {
+    if (renewals.isSure()) {
       forward();
     } else if (++tries > MOST_TRIES) {
       giveConnectionBack();
@@ -146,14 +146,14 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
     // Not while settling: a renewal behind a release would write the reservation anew.
     boolean held =
         phase == Phase.CONNECTING || phase == Phase.FORWARDED || phase == Phase.ANSWERED_EARLY;
-    if (held && lease.isDue(now)) {
+    if (held && renewals.isDue(now)) {
       renew();
     }
     endIfUnheard(now);
   }
 
   private void endIfUnheard(long now) {
-    Capture begun = capture;
+    Capture begun = incoming.capture();
     if (phase == Phase.FORWARDED
         && begun != null
         && unheard
@@ -165,34 +165,24 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
   }
 
   private void renew() {
-    lease.asked();
-    long sentAt = exchanges.scheduler.nanoTime();
-    Stages.when(
-        exchanges.store.renew(settling.reservation()),
-        reply -> renewed(sentAt, reply),
-        this::renewalFailed,
-        exchanges.listener);
+    renewals.renew(settling.reservation(), this::renewed, this::lost, this::notRenewed);
   }
 
-  private void renewed(long sentAt, WriteReply reply) {
-    if (reply instanceof WriteReply.Fenced fenced) {
-      lease.lost();
-      if (isUnsent()) {
-        giveConnectionBack();
-        settling.fenced(fenced.current());
-      }
-      return;
-    }
-    lease.renewed(sentAt);
+  private void renewed() {
     if (phase == Phase.SECURING) {
       secure();
+    }
+  }
+
+  private void lost(StoredOperation current) {
+    if (isUnsent()) {
+      giveConnectionBack();
+      settling.fenced(current);
     }
     // A request that was sent runs to its end; what its record says then is found when settling.
   }
 
-  private void renewalFailed(StoreUnavailableException unavailable) {
-    exchanges.listener.renewalFailed();
-    lease.failed(exchanges.scheduler.nanoTime());
+  private void notRenewed() {
     if (phase == Phase.SECURING) {
       giveConnectionBack();
       withdraw(Result.STORE_UNAVAILABLE, Problems.storeUnavailable());
@@ -237,33 +227,20 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
 
   /**
    * Writes the fingerprint before the upstream gets the request's end: from then on the request may
-   * have been executed, and a retry must be told from a reuse whatever dies.
+   * have been executed, and a retry must be told from a reuse whatever dies. Where the store does
+   * not answer, the request runs to its end as every request does that was sent.
    */
   private void seal() {
-    long sentAt = exchanges.scheduler.nanoTime();
-    Stages.when(
-        exchanges.store.renew(settling.reservation()),
-        reply -> sealed(sentAt, reply),
-        unavailable -> {
-          exchanges.listener.renewalFailed();
-          // As with every renewal of a request that was sent: it runs to its end.
-          finishRequest();
-        },
-        exchanges.listener);
+    renewals.renew(
+        settling.reservation(), this::finishRequest, this::lostAtItsEnd, this::finishRequest);
   }
 
-  private void sealed(long sentAt, WriteReply reply) {
-    if (reply instanceof WriteReply.Fenced fenced) {
-      lease.lost();
-      if (phase == Phase.FORWARDED) {
-        cancel();
-        phase = Phase.SETTLING;
-        settling.fenced(fenced.current());
-      }
-      return;
+  private void lostAtItsEnd(StoredOperation current) {
+    if (phase == Phase.FORWARDED) {
+      cancel();
+      phase = Phase.SETTLING;
+      settling.fenced(current);
     }
-    lease.renewed(sentAt);
-    finishRequest();
   }
 
   private void finishRequest() {
@@ -291,8 +268,9 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
   }
 
   private void answerEarly() {
-    if (capture != null) {
-      settle(capture);
+    Capture whole = incoming.capture();
+    if (whole != null) {
+      settle(whole);
     }
   }
 
@@ -300,58 +278,32 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
 
   @Override
   public void informational(ResponseHead head) {
-    if (phase == Phase.FORWARDED && head.status() != 100 && !settling.isAnswering()) {
+    if (isWanted() && head.status() != 100 && !incoming.isAnswering()) {
       keyed.client().informational(ResponseFields.endToEnd(head));
     }
+  }
+
+  /** Whether the client still waits for this response. */
+  private boolean isWanted() {
+    return phase == Phase.FORWARDED;
   }
 
   @Override
   public void head(ResponseHead head, long contentLength) {
     course.received();
-    Outcome outcome = route.outcomes().of(head);
-    boolean saidSo = OutcomePolicy.said(head) != null;
-    capture =
-        new Capture(
-            ResponseFields.endToEnd(head),
-            contentLength,
-            outcome,
-            saidSo,
-            BodyBuffer.of(route.responseLimit(), contentLength, exchanges.budget));
-    settling.response(capture);
-    if (phase == Phase.FORWARDED && contentLength > route.responseLimit()) {
-      capture.begin(keyed.delivery());
-    }
+    incoming.head(head, contentLength, isWanted());
   }
 
   @Override
   public void chunk(Chunk chunk) {
-    Capture current = capture;
-    if (current == null) {
-      chunk.release();
-      return;
-    }
-    Delivery to = phase == Phase.FORWARDED ? keyed.delivery() : Delivery.GONE;
-    current.take(chunk, to);
-    if (current.isBegun() && !to.isWritable() && connection != null) {
+    if (!incoming.chunk(chunk, isWanted()) && connection != null) {
       connection.pauseResponse();
     }
   }
 
-  /**
-   * Where the route streams, or the response is one of server-sent events, the client's response
-   * begins here and not with its head: what turns out to be broken in the same burst is answered as
-   * an error of its own.
-   */
   @Override
   public void flush() {
-    if (phase == Phase.FORWARDED
-        && capture != null
-        && (route.streaming() || capture.isEventStream())) {
-      capture.begin(keyed.delivery());
-    }
-    if (settling.isAnswering()) {
-      keyed.delivery().flush();
-    }
+    incoming.flush(isWanted());
   }
 
   void clientWritable() {
@@ -387,7 +339,7 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
   public void end(Headers received) {
     connection = null;
     keyed.cut();
-    Capture whole = capture;
+    Capture whole = incoming.capture();
     if (whole == null) {
       return;
     }
@@ -456,8 +408,9 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
     phase = Phase.ENDED;
     exchanges.leases.remove(this);
     keyed.drop();
-    if (capture != null) {
-      capture.releaseUnlessKept();
+    Capture captured = incoming.capture();
+    if (captured != null) {
+      captured.releaseUnlessKept();
     }
   }
 

@@ -23,11 +23,11 @@ final class Settling {
   private final Exchanges exchanges;
   private final Route route;
   private final Course course;
+  private final Incoming incoming;
   private final KeyedExchange keyed;
   private final Runnable told;
   private Reservation reservation;
   private boolean requestKnown;
-  private @Nullable Capture capture;
   private boolean lateResponse;
 
   /**
@@ -38,12 +38,14 @@ final class Settling {
       Route route,
       Course course,
       Reservation reservation,
+      Incoming incoming,
       KeyedExchange keyed,
       Runnable told) {
     this.exchanges = exchanges;
     this.route = route;
     this.course = course;
     this.reservation = reservation;
+    this.incoming = incoming;
     this.keyed = keyed;
     this.told = told;
     this.requestKnown = keyed.isWhole();
@@ -57,16 +59,6 @@ final class Settling {
   void know(Fingerprint made) {
     reservation = reservation.with(made);
     requestKnown = true;
-  }
-
-  /** The response has begun. */
-  void response(Capture begun) {
-    capture = begun;
-  }
-
-  /** Whether the client has got the head of the response already. */
-  boolean isAnswering() {
-    return capture != null && capture.isBegun();
   }
 
   /**
@@ -225,7 +217,7 @@ final class Settling {
 
   /** Where a response was begun and nothing of it is out, another can still be given. */
   private boolean isTooLateToSay() {
-    return isAnswering() && !keyed.delivery().takeBack();
+    return incoming.isAnswering() && !keyed.delivery().takeBack();
   }
 
   private void cutOff() {

@@ -29,7 +29,7 @@ public final class RequestFingerprinter implements Fingerprinter {
   private static final int RAW = 0;
   private static final int JSON = 1;
 
-  /** Raw, and without its length before it, which a body that streams does not know. */
+  /** Raw by the route's rule: without its length before it, which a body that streams lacks. */
   private static final int STREAMED = 2;
 
   private static final ThreadLocal<Workbench> WORKBENCH = ThreadLocal.withInitial(Workbench::new);
@@ -75,8 +75,12 @@ public final class RequestFingerprinter implements Fingerprinter {
 
     RequestFrame frame = bench.frame;
     putHead(frame, head, type, canonical);
-    frame.putTag(canonical ? JSON : RAW);
-    frame.putInt(length);
+    if (rule.rawBody()) {
+      frame.putTag(STREAMED);
+    } else {
+      frame.putTag(canonical ? JSON : RAW);
+      frame.putInt(length);
+    }
     byte[] hash = hash(bench, content, length);
     bench.json.clear();
     return new Fingerprint(VERSION, hash);

@@ -279,6 +279,21 @@ class RequestFingerprinterTest {
         .isNotEqualTo(streamed(keyed("a secret of 16 b"), "/", body, 100_000));
   }
 
+  @Test
+  void streamedBodyHasTheFingerprintThatTheRawBodyHasAsAWhole() {
+    byte[] secret = "a secret of 16 b".getBytes(UTF_8);
+    for (FingerprintRule rule :
+        List.of(
+            new FingerprintRule(List.of("X-A"), List.of(), true, null),
+            new FingerprintRule(List.of(), List.of(), true, secret))) {
+      Fingerprinter raw = RequestFingerprinter.create(rule);
+      for (String body : List.of("", "x", "{\"b\":1,\"a\":2}", "y".repeat(100_000))) {
+        assertThat(streamed(raw, "/p", body.getBytes(UTF_8), 7))
+            .isEqualTo(of(raw, "POST", "/p", JSON, body));
+      }
+    }
+  }
+
   /** Two uploads on one thread take turns. */
   @Test
   void streamedFingerprintsDoNotMix() {
