@@ -38,6 +38,7 @@ final class EdgeOptions {
         limits.headTimeout(),
         limits.bodyTimeout(),
         limits.bodyRate(),
+        limits.tunnelTimeout(),
         configuration.paths(),
         configuration.hosts(),
         AddressRanges.of(configuration.trustedProxies()),

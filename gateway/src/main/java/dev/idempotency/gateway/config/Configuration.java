@@ -102,6 +102,7 @@ public record Configuration(
    * @param headTimeout how long the head of a request may take to arrive
    * @param bodyTimeout how long a body may go without a byte
    * @param bodyRate least bytes per second of a body after a grace of bodyTimeout; 0: no limit
+   * @param tunnelTimeout how long a WebSocket may go without a byte either way; 1 s to 24 h
    * @param http2Streams exchanges at once on one HTTP/2 connection; 1 to 1000
    * @param http2Window bytes of a body that an HTTP/2 client may send ahead; 64 KiB to 16 MiB
    * @param http2Resets streams that an HTTP/2 client may reset within 30 s; 1 to 10000
@@ -117,6 +118,7 @@ public record Configuration(
       Duration headTimeout,
       Duration bodyTimeout,
       long bodyRate,
+      Duration tunnelTimeout,
       int http2Streams,
       int http2Window,
       int http2Resets) {}

@@ -141,6 +141,8 @@ final class ConfigurationReader {
           section.get("head-timeout", Formats.TIMEOUT, defaults.headTimeout()),
           section.get("body-timeout", Formats.TIMEOUT, defaults.bodyTimeout()),
           section.get("body-rate", Sizes.orNone(1 << 30, "240B"), defaults.bodyRate()),
+          section.get(
+              "tunnel-timeout", Formats.duration("1s", "24h", "1h"), defaults.tunnelTimeout()),
           section.get("http2-streams", Formats.integer(1, 1000), defaults.http2Streams()),
           section.get(
               "http2-window", Formats.size(64 << 10, 16 << 20, "64KiB"), defaults.http2Window()),

@@ -103,6 +103,7 @@ final class Defaults {
         Duration.ofSeconds(10),
         Duration.ofSeconds(30),
         240,
+        Duration.ofHours(1),
         100,
         64 << 10,
         200);

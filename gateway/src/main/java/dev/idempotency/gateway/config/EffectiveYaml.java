@@ -101,6 +101,7 @@ final class EffectiveYaml {
     line(2, "head-timeout", print(limits.headTimeout()));
     line(2, "body-timeout", print(limits.bodyTimeout()));
     line(2, "body-rate", Sizes.print(limits.bodyRate()));
+    line(2, "tunnel-timeout", print(limits.tunnelTimeout()));
     line(2, "http2-streams", limits.http2Streams());
     line(2, "http2-window", Sizes.print(limits.http2Window()));
     line(2, "http2-resets", limits.http2Resets());

@@ -4,6 +4,8 @@ import dev.idempotency.gateway.http.Chunk;
 import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.http.Response;
 import dev.idempotency.gateway.http.ResponseHead;
+import dev.idempotency.gateway.http.Tunnel;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The client's side of one exchange: where its request body is asked for and where its response
@@ -55,6 +57,15 @@ public interface ClientStream {
    * given. False where it is too late.
    */
   boolean takeBack();
+
+  /**
+   * Answers 101 to a request that asked for another protocol, and makes a tunnel of the connection
+   * (RFC 9110 §7.8); the exchange hears nothing more of the client then. Null where that can't be:
+   * the client sent more than it may before the answer. Nothing is written then.
+   */
+  default @Nullable Tunnel upgrade(ResponseHead head) {
+    return null;
+  }
 
   /** Cuts the connection, so that the client sees that its response is incomplete. */
   void abort();

@@ -82,7 +82,9 @@ public final class Exchanges {
     }
     course.route(route.name());
     if (route.keying() == Route.Keying.OFF || !route.methods().contains(head.method())) {
-      return PassThroughExchange.open(route, course, contentLength, peer, client);
+      return route.websocket() && WebSocketUpgrade.isAskedFor(head, contentLength, peer)
+          ? PassThroughExchange.upgrade(route, course, peer, client)
+          : PassThroughExchange.open(route, course, contentLength, peer, client);
     }
     return guard(head, contentLength, peer, client, course, route);
   }

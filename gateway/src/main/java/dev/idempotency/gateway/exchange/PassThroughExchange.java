@@ -5,6 +5,7 @@ import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.http.RequestHead;
 import dev.idempotency.gateway.http.Response;
 import dev.idempotency.gateway.http.ResponseHead;
+import dev.idempotency.gateway.http.Tunnel;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +24,7 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
   private final boolean unprotected;
   private ClientStream client;
   private @Nullable UpstreamConnection connection;
+  private boolean upgrade;
   private boolean opening;
   private boolean bodyEnded;
   private boolean begun;
@@ -56,6 +58,15 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
     exchange.opening = true;
     route.upstream().acquire(exchange);
     exchange.opening = false;
+    return exchange;
+  }
+
+  /** Streams a request through that asks for a WebSocket; a tunnel comes of it if it is granted. */
+  static Exchange upgrade(Route route, Course course, Peer peer, ClientStream client) {
+    PassThroughExchange exchange =
+        new PassThroughExchange(route, course, 0, null, false, peer, client);
+    exchange.upgrade = true;
+    route.upstream().acquire(exchange);
     return exchange;
   }
 
@@ -95,7 +106,7 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
       } else {
         route.upstream().acquire(this);
       }
-    } else if (wholeBody == null) {
+    } else if (streams()) {
       if (bodyEnded) {
         // A request without content was whole before there was a connection.
         acquired.end();
@@ -110,6 +121,9 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
 
   private boolean send(UpstreamConnection acquired) {
     RequestHead head = course.forwarded(peer);
+    if (upgrade) {
+      return acquired.upgrade(head, this);
+    }
     return wholeBody == null
         ? acquired.begin(head, contentLength, this)
         : acquired.send(head, wholeBody.toByteArray(), this);
@@ -140,7 +154,7 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
   @Override
   public void bodyEnd() {
     bodyEnded = true;
-    if (connection != null && wholeBody == null) {
+    if (connection != null && streams()) {
       connection.end();
     }
   }
@@ -211,6 +225,31 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
     client.end(ResponseFields.trailers(trailers));
     client.flush();
     finish(unprotected ? Result.BYPASSED : Result.PASSED, status);
+  }
+
+  /** Whether the body comes from the client as it goes. */
+  private boolean streams() {
+    return wholeBody == null && !upgrade;
+  }
+
+  @Override
+  public void upgraded(ResponseHead head, Tunnel tunnel) {
+    connection = null;
+    course.received();
+    if (!WebSocketUpgrade.isGranted(course.head(), head)) {
+      tunnel.close();
+      failed(Failure.MALFORMED);
+      return;
+    }
+    Tunnel own = client.upgrade(ResponseFields.endToEnd(head));
+    if (own == null) {
+      tunnel.close();
+      client.respond(Problems.tooEarly());
+      finish(Result.BAD_REQUEST, 400);
+      return;
+    }
+    status = head.status();
+    JoinedTunnels.join(own, tunnel, () -> finish(Result.PASSED, status));
   }
 
   @Override

@@ -35,6 +35,11 @@ public final class Problems {
     return problem("bad-request", 400, "The request is malformed", detail);
   }
 
+  /** 400: bytes of a WebSocket before the WebSocket. */
+  static Response tooEarly() {
+    return badRequest("More was sent before the request for a WebSocket had been answered.");
+  }
+
   static Response identityMissing(String header) {
     return problem(
         "identity-missing",

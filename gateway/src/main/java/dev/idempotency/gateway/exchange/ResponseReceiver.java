@@ -3,6 +3,7 @@ package dev.idempotency.gateway.exchange;
 import dev.idempotency.gateway.http.Chunk;
 import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.http.ResponseHead;
+import dev.idempotency.gateway.http.Tunnel;
 
 /**
  * Hears what comes back from an upstream, in this order: interim responses, head, chunks, end; or,
@@ -14,6 +15,14 @@ public interface ResponseReceiver {
 
   /** An interim response other than 101 (RFC 9110 §15.2). */
   void informational(ResponseHead head);
+
+  /**
+   * The upstream answered 101 to a request that asked for another protocol: what it grants is to be
+   * looked at. The connection is a tunnel now, and nothing more is heard here.
+   */
+  default void upgraded(ResponseHead head, Tunnel tunnel) {
+    tunnel.close();
+  }
 
   /**
    * The final response begins.

@@ -2,6 +2,7 @@ package dev.idempotency.gateway.exchange;
 
 import dev.idempotency.gateway.http.Chunk;
 import dev.idempotency.gateway.http.RequestHead;
+import dev.idempotency.gateway.http.Response;
 
 /**
  * A connection to an upstream that carries one exchange at a time. After the exchange the edge puts
@@ -33,6 +34,14 @@ public interface UpstreamConnection {
    * @param contentLength number of bytes, or -1 for chunked; 0 for a request without content
    */
   boolean begin(RequestHead head, long contentLength, ResponseReceiver receiver);
+
+  /**
+   * Sends a request without content that asks for a WebSocket; a protocol that can't be asked so
+   * sends it without the wish.
+   */
+  default boolean upgrade(RequestHead head, ResponseReceiver receiver) {
+    return send(head, Response.NO_BODY, receiver);
+  }
 
   /** Takes over the chunk. */
   void write(Chunk chunk);

@@ -7,10 +7,12 @@ import dev.idempotency.gateway.exchange.Problems;
 import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.http.RequestHead;
 import dev.idempotency.gateway.http.Response;
+import dev.idempotency.gateway.http.Tunnel;
 import dev.idempotency.gateway.transport.FlatHeaders;
 import dev.idempotency.gateway.transport.NettyChunk;
 import dev.idempotency.gateway.transport.Transport;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
@@ -254,6 +256,16 @@ final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientC
     Http1Stream stream = new Http1Stream(this, ctx(), isHead, http10, false, false);
     current = stream;
     stream.respond(answer);
+  }
+
+  /** Makes a tunnel of the connection; null where the client sent more than its request. */
+  @Nullable Tunnel upgrade(Http1Stream stream, Object answer) {
+    if (stream != current || !queue.isEmpty() || decoder.isMidway() || inputShut) {
+      return null;
+    }
+    current = null;
+    ChannelFuture unused = ctx().writeAndFlush(answer, ctx().voidPromise());
+    return server.tunnelOf(this, ctx().channel());
   }
 
   // ---- the end of an exchange

@@ -6,6 +6,7 @@ import dev.idempotency.gateway.http.Chunk;
 import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.http.Response;
 import dev.idempotency.gateway.http.ResponseHead;
+import dev.idempotency.gateway.http.Tunnel;
 import dev.idempotency.gateway.transport.FlatHeaders;
 import dev.idempotency.gateway.transport.NettyChunk;
 import io.netty.buffer.ByteBuf;
@@ -128,6 +129,25 @@ final class Http1Stream implements ClientStream {
             new FlatHeaders(head.headers()),
             EmptyHttpHeaders.INSTANCE),
         true);
+  }
+
+  @Override
+  public @Nullable Tunnel upgrade(ResponseHead head) {
+    if (over || begun || isHttp10 || !requestComplete) {
+      return null;
+    }
+    head.headers().add("Connection", "Upgrade").add("Upgrade", "websocket");
+    Tunnel tunnel =
+        connection.upgrade(
+            this,
+            new DefaultFullHttpResponse(
+                HttpVersion.HTTP_1_1,
+                HttpResponseStatus.SWITCHING_PROTOCOLS,
+                Unpooled.EMPTY_BUFFER,
+                new FlatHeaders(head.headers()),
+                EmptyHttpHeaders.INSTANCE));
+    over = tunnel != null;
+    return tunnel;
   }
 
   @Override

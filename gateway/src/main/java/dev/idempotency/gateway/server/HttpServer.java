@@ -1,6 +1,7 @@
 package dev.idempotency.gateway.server;
 
 import dev.idempotency.gateway.exchange.Exchanges;
+import dev.idempotency.gateway.http.Tunnel;
 import dev.idempotency.gateway.transport.OnePieceResponseEncoder;
 import dev.idempotency.gateway.transport.Transport;
 import io.netty.bootstrap.ServerBootstrap;
@@ -119,6 +120,14 @@ public final class HttpServer {
       return zone < 0 ? text : text.substring(0, zone);
     }
     return "unknown";
+  }
+
+  /** The connection has become a tunnel. */
+  Tunnel tunnelOf(ClientConnection connection, Channel channel) {
+    TunnelConnection tunnel = new TunnelConnection(this, channel, options.tunnelTimeout());
+    open.remove(connection);
+    open.put(tunnel, channel.eventLoop());
+    return tunnel.tunnel();
   }
 
   void closed(ClientConnection connection) {

@@ -19,6 +19,7 @@ import java.util.Set;
  * @param bodyTimeout longest silence within a request's body (408)
  * @param bodyRate least bytes per second of a request's body, after a grace of bodyTimeout (408);
  *     0: no limit
+ * @param tunnelTimeout how long no byte may go either way through a WebSocket
  * @param paths which ambiguous paths are let through
  * @param hosts the hosts that requests may name, in small letters without port (421 beyond); empty:
  *     any
@@ -35,6 +36,7 @@ public record ServerOptions(
     Duration headTimeout,
     Duration bodyTimeout,
     long bodyRate,
+    Duration tunnelTimeout,
     PathRule paths,
     Set<String> hosts,
     AddressRanges trustedProxies,

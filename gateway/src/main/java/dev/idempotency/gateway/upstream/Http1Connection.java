@@ -6,6 +6,8 @@ import dev.idempotency.gateway.http.Chunk;
 import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.http.RequestHead;
 import dev.idempotency.gateway.http.ResponseHead;
+import dev.idempotency.gateway.http.Tunnel;
+import dev.idempotency.gateway.transport.ChannelTunnel;
 import dev.idempotency.gateway.transport.FlatHeaders;
 import dev.idempotency.gateway.transport.NettyChunk;
 import dev.idempotency.gateway.transport.Transport;
@@ -49,6 +51,7 @@ final class Http1Connection extends ChannelInboundHandlerAdapter implements Upst
   private boolean closeDelimited;
   private boolean writeFailed;
   private boolean overdue;
+  private boolean upgrading;
   private long quietSince;
   private boolean paused;
 
@@ -79,6 +82,17 @@ final class Http1Connection extends ChannelInboundHandlerAdapter implements Upst
     return start(head, contentLength, to);
   }
 
+  @Override
+  public boolean upgrade(RequestHead head, ResponseReceiver to) {
+    head.headers().add("Connection", "Upgrade").add("Upgrade", "websocket");
+    if (!start(head, 0, to)) {
+      return false;
+    }
+    upgrading = true;
+    end();
+    return true;
+  }
+
   private boolean start(RequestHead head, long contentLength, ResponseReceiver to) {
     assert channel.eventLoop().inEventLoop();
     if (!channel.isActive()) {
@@ -91,6 +105,7 @@ final class Http1Connection extends ChannelInboundHandlerAdapter implements Upst
     closeDelimited = false;
     interim = false;
     overdue = false;
+    upgrading = false;
     quietSince = pool.nanoTime();
     decoder.expect(head.method().equals("HEAD"));
     Headers headers = head.headers();
@@ -245,7 +260,11 @@ final class Http1Connection extends ChannelInboundHandlerAdapter implements Upst
     int status = response.status().code();
     interim = status < 200;
     ResponseHead head = new ResponseHead(status, FlatHeaders.of(response.headers()));
-    if (!ResponseDecoder.isUnderstood(response)) {
+    if (upgrading && status == 101) {
+      receiver = null;
+      Tunnel tunnel = ChannelTunnel.takeOver(channel, () -> pool.closed(this));
+      to.upgraded(head, tunnel);
+    } else if (!ResponseDecoder.isUnderstood(response)) {
       fail(ResponseReceiver.Failure.MALFORMED);
     } else if (interim) {
       to.informational(head);

@@ -216,6 +216,9 @@ final class BadFiles {
             top("limits: { body-rate: 100 }"),
             "limits.body-rate: 100 (expected: a size > 0 such as 240B, or 0 for none)"),
         readerOnly(
+            top("limits: { tunnel-timeout: 1ms }"),
+            "limits.tunnel-timeout: 1ms (expected: a duration of at least 1s such as 1h)"),
+        readerOnly(
             top("limits: { body-rate: 1TiB }"),
             "limits.body-rate: 1TiB (expected: at most 1GiB, or 0 for none)"),
         both(

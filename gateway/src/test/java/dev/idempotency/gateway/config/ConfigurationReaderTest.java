@@ -60,6 +60,7 @@ class ConfigurationReaderTest {
         head-timeout: 2s
         body-timeout: 3s
         body-rate: 1KiB
+        tunnel-timeout: 5m
         http2-streams: 9
         http2-window: 1MiB
         http2-resets: 10
@@ -163,6 +164,7 @@ class ConfigurationReaderTest {
                 Duration.ofSeconds(2),
                 Duration.ofSeconds(3),
                 1024,
+                Duration.ofMinutes(5),
                 9,
                 1 << 20,
                 10));
