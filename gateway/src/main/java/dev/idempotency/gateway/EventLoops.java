@@ -16,8 +16,11 @@ import dev.idempotency.gateway.http.Response;
 import dev.idempotency.gateway.idempotency.Fingerprinter;
 import dev.idempotency.gateway.idempotency.OutcomePolicy;
 import dev.idempotency.gateway.transport.Transport;
+import dev.idempotency.gateway.upstream.HealthBoard;
 import dev.idempotency.gateway.upstream.HttpUpstream;
+import dev.idempotency.gateway.upstream.UpstreamListener;
 import dev.idempotency.gateway.upstream.UpstreamOptions;
+import dev.idempotency.gateway.upstream.UpstreamTls;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.resolver.AddressResolverGroup;
@@ -27,7 +30,10 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -47,9 +53,13 @@ final class EventLoops {
       EventLoopGroup group,
       Transport transport,
       Stores stores,
+      OutgoingTls tls,
       BodyBudget budget,
       ExchangeListener listener) {
-    AddressResolverGroup<InetSocketAddress> resolver = new NameResolvers(transport);
+    AddressResolverGroup<InetSocketAddress> resolver =
+        new NameResolvers(transport, resolveInterval(configuration));
+    Map<String, HealthBoard> boards = new HashMap<>();
+    UpstreamListener log = new UpstreamLog();
     List<Fingerprinter> fingerprinters = fingerprinters(configuration);
     Response page = page();
     for (EventExecutor executor : group) {
@@ -57,7 +67,11 @@ final class EventLoops {
       Map<String, HttpUpstream> pools = new LinkedHashMap<>();
       for (Upstream upstream : configuration.upstreams().values()) {
         UpstreamOptions options = EdgeOptions.upstream(upstream, configuration.threads());
-        pools.put(upstream.name(), new HttpUpstream(options, loop, transport, resolver));
+        HealthBoard board = boards.computeIfAbsent(upstream.name(), name -> new HealthBoard());
+        UpstreamTls own = tls.of(upstream.name());
+        pools.put(
+            upstream.name(),
+            new HttpUpstream(options, own, loop, transport, resolver, board, log));
       }
       upstreams.put(loop, List.copyOf(pools.values()));
       exchanges.put(
@@ -71,6 +85,14 @@ final class EventLoops {
               AddressRanges.NONE,
               listener));
     }
+  }
+
+  /** All upstreams share the resolvers: an answer is kept as long as the strictest of them says. */
+  private static Duration resolveInterval(Configuration configuration) {
+    return configuration.upstreams().values().stream()
+        .map(Upstream::resolve)
+        .min(Comparator.naturalOrder())
+        .orElse(Duration.ZERO);
   }
 
   private static List<Fingerprinter> fingerprinters(Configuration configuration) {

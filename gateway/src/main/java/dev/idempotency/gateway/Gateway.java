@@ -14,6 +14,7 @@ import dev.idempotency.gateway.operations.Listeners;
 import dev.idempotency.gateway.operations.Logging;
 import dev.idempotency.gateway.operations.Readiness;
 import dev.idempotency.gateway.server.HttpServer;
+import dev.idempotency.gateway.transport.TlsFileException;
 import dev.idempotency.gateway.transport.Transport;
 import dev.idempotency.gateway.upstream.HttpUpstream;
 import io.netty.channel.Channel;
@@ -42,6 +43,7 @@ final class Gateway implements AutoCloseable {
   private final BodyBudget budget;
   private final MultiThreadIoEventLoopGroup group;
   private final Stores stores;
+  private final OutgoingTls tls;
   private final EventLoops loops;
   private final HttpServer server;
   private final AdminServer admin;
@@ -55,11 +57,12 @@ final class Gateway implements AutoCloseable {
     this.configuration = configuration;
     // First, because it may refuse, and nothing has been started yet.
     this.stores = new Stores(configuration.store());
+    this.tls = new OutgoingTls(configuration);
     this.group = transport.group(configuration.threads(), "gateway");
     this.budget = new BodyBudget(configuration.limits().bodyBudget());
     GatewayMetrics metrics = new GatewayMetrics(version);
     ExchangeListener heard = listeners(configuration, metrics);
-    this.loops = new EventLoops(configuration, group, transport, stores, budget, heard);
+    this.loops = new EventLoops(configuration, group, transport, stores, tls, budget, heard);
     this.server =
         new HttpServer(
             transport, group, EdgeOptions.server(configuration), loops::exchanges, heard::bug);
@@ -104,11 +107,19 @@ final class Gateway implements AutoCloseable {
     metrics.bodies(budget);
     metrics.readiness(this::readiness);
     metrics.clientConnections(server::connections);
+    metrics.tls(server::certificateExpires, server::handshakeFailures, server::reloadFailures);
     loops.exchanges().values().forEach(own -> metrics.deferredWrites(own::deferredWrites));
     for (List<HttpUpstream> pools : loops.upstreams().values()) {
       for (HttpUpstream pool : pools) {
         metrics.upstream(
             pool.name(), pool::connections, pool::idleConnections, pool::waitingRequests);
+        metrics.upstreamAddresses(
+            pool.name(),
+            pool::addresses,
+            pool::ejectedAddresses,
+            pool::unhealthyAddresses,
+            pool::ejections,
+            pool::connectFailures);
       }
     }
   }
@@ -137,7 +148,7 @@ final class Gateway implements AutoCloseable {
 
   /** Listens, or says in one line why not. */
   private interface Binder {
-    ChannelFuture bind(InetSocketAddress address);
+    ChannelFuture bind(InetSocketAddress address) throws TlsFileException;
   }
 
   private static Channel bind(String setting, HostAndPort where, Binder binder)
@@ -147,7 +158,12 @@ final class Gateway implements AutoCloseable {
       throw new StartupException(
           setting + ": " + where + " (expected: an address of this machine, no such host)");
     }
-    ChannelFuture bound = binder.bind(address).awaitUninterruptibly();
+    ChannelFuture bound;
+    try {
+      bound = binder.bind(address).awaitUninterruptibly();
+    } catch (TlsFileException e) {
+      throw new StartupException(setting + ": " + where + " tls: " + e.getMessage());
+    }
     if (!bound.isSuccess()) {
       throw new StartupException(
           setting
@@ -228,7 +244,6 @@ final class Gateway implements AutoCloseable {
     onLoops(Exchanges::abandon);
     await(SETTLING, this::isQuiet);
     await(SETTLING, this::isWritten);
-    server.close();
     stop();
   }
 
@@ -257,6 +272,8 @@ final class Gateway implements AutoCloseable {
 
   private void stop() {
     watch.stop();
+    tls.close();
+    server.close();
     admin.close();
     for (Map.Entry<EventLoop, List<HttpUpstream>> own : loops.upstreams().entrySet()) {
       own.getKey().execute(() -> own.getValue().forEach(HttpUpstream::close));

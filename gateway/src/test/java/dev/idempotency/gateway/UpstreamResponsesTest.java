@@ -166,7 +166,25 @@ class UpstreamResponsesTest {
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n2\r\nok\r\n0\r\n\r\n",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\nContent-Length: 2\r\n\r\nok",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-        "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n"
+        "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: xchunked\r\nContent-Length: 2\r\n\r\nok",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding:\r\n chunked, gzip\r\n\r\n2\r\nok\r\n0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n 2\r\n\r\nok",
+        "HTTP/1.1 200 OK\r\n Folded: onto nothing\r\nContent-Length: 2\r\n\r\nok",
+        "HTTP/1.1 200 OK\nContent-Length: 2\n\nok",
+        "HTTP/1.1 200 OK\r\nX: 1\nContent-Length: 2\r\n\r\nok",
+        "HTTP/1.1 200 OK\r\nX: 1\rContent-Length: 2\r\nContent-Length: 2\r\n\r\nok",
+        "HTTP/1.1 200 OK\r\nX: \u0001\r\nContent-Length: 2\r\n\r\nok",
+        "HTTP/1.1 200 OK\r\nX: \u007f\r\nContent-Length: 2\r\n\r\nok",
+        "HTTP/1.1 200 OK\r\n: no name\r\nContent-Length: 2\r\n\r\nok",
+        "HTTP/1.1 200 OK\r\nno colon\r\nContent-Length: 2\r\n\r\nok",
+        "HTTP/1.1 0 OK\r\nContent-Length: 2\r\n\r\nok",
+        "HTTP/1.1 99 OK\r\nContent-Length: 2\r\n\r\nok",
+        "HTTP/1.1 -200 OK\r\nContent-Length: 2\r\n\r\nok",
+        "HTTP/1.1 +200 OK\r\nContent-Length: 2\r\n\r\nok",
+        "HTTP/2.0 200 OK\r\nContent-Length: 2\r\n\r\nok"
       })
   void whatIsNoResponseIsAnUnknownOutcome(String bytes) {
     answers(bytes);
@@ -191,6 +209,35 @@ class UpstreamResponsesTest {
     assertThat(get().status()).isEqualTo(502);
   }
 
+  @ParameterizedTest
+  @ValueSource(ints = {100, 101})
+  void interimResponsesAreBounded(int many) {
+    String interim = "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n";
+    answers(interim.repeat(many) + "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+    assertThat(get().status()).isEqualTo(many > 100 ? 502 : 200);
+    assertThat(post1().status()).isEqualTo(many > 100 ? 502 : 200);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"204 No Content", "304 Not Modified"})
+  void contentWhereThereIsNoneReachesNobody(String status) {
+    answers("HTTP/1.1 " + status + "\r\nContent-Length: 6\r\n\r\npoison");
+    try (RawClient client = RawClient.connect(gateway.port())) {
+      assertThat(client.send(GET).read().text()).isEmpty();
+      answers("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+      assertThat(client.send(GET).read().text()).isEqualTo("ok");
+    }
+    assertThat(upstream.connections()).isEqualTo(2);
+  }
+
+  @Test
+  void blankBeforeAColonIsRemoved() {
+    answers("HTTP/1.1 200 OK\r\nContent-Length \t: 2\r\nX-Note : y\r\n\r\nok");
+    RawResponse response = get();
+    assertThat(response.text()).isEqualTo("ok");
+    assertThat(response.header("X-Note")).isEqualTo("y");
+  }
+
   @Test
   void foldedFieldIsJoined() {
     answers("HTTP/1.1 200 OK\r\nX-Note: one\r\n\t two\r\nContent-Length: 2\r\n\r\nok");
@@ -201,9 +248,23 @@ class UpstreamResponsesTest {
     }
   }
 
-  @Test
-  void brokenChunksCutTheResponseOff() {
-    answers("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\nzz\r\n");
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "zz\r\n",
+        "-1\r\n",
+        "+1\r\nx\r\n0\r\n\r\n",
+        "0x1\r\nx\r\n0\r\n\r\n",
+        "ffffffffffffffff\r\nx",
+        "80000000\r\nx",
+        "1\nx\r\n0\r\n\r\n",
+        "1\r\nxy0\r\n\r\n",
+        "\r\n",
+        "0\r\nno colon\r\n\r\n",
+        "0\r\nX: \u0000\r\n\r\n"
+      })
+  void brokenChunksCutTheResponseOff(String chunks) {
+    answers("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n" + chunks);
     assertThat(post1().problem()).isEqualTo("outcome-unknown");
     RawResponse passed = get();
     assertThat(passed.status() == 502 || !passed.complete()).isTrue();

@@ -114,6 +114,8 @@ class WebSocketTest {
     frame.put((byte) first);
     if (payload.length < 126) {
       frame.put((byte) payload.length);
+    } else if (payload.length < 65_536) {
+      frame.put((byte) 126).putShort((short) payload.length);
     } else {
       frame.put((byte) 127).putLong(payload.length);
     }

@@ -335,6 +335,10 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
     }
   }
 
+  boolean isOver() {
+    return phase == Phase.ENDED;
+  }
+
   @Override
   public void end(Headers received) {
     connection = null;
@@ -381,11 +385,22 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
     connection = null;
     keyed.cut();
     course.received();
-    if (phase == Phase.FORWARDED) {
+    boolean unprocessed = failure == Failure.NOT_PROCESSED;
+    if (phase == Phase.FORWARDED && unprocessed) {
+      withdraw(Result.NOT_SENT, Problems.notProcessed());
+    } else if (phase == Phase.FORWARDED) {
       unknown(Problems.sentAndLost(failure), Phase.SETTLING);
+    } else if (phase == Phase.OVERDUE && unprocessed) {
+      withdrawLate();
     } else if (phase == Phase.OVERDUE) {
       leave();
     }
+  }
+
+  /** The caller was told that the outcome is unknown; a retry finds that nothing happened. */
+  private void withdrawLate() {
+    phase = Phase.SETTLING;
+    settling.withdrawLate(this::leave);
   }
 
   private void unknown(Response problem, Phase next) {

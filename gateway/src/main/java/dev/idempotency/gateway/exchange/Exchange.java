@@ -27,6 +27,12 @@ public interface Exchange {
   /** The client takes more of the response again. */
   default void clientWritable() {}
 
+  /**
+   * Whether nothing of it goes on any more. One with a key outlives its client: it is over when the
+   * upstream has answered and the record is written.
+   */
+  boolean isOver();
+
   /** An exchange that is answered already: what still comes is dropped. */
   Exchange ANSWERED =
       new Exchange() {
@@ -40,5 +46,10 @@ public interface Exchange {
 
         @Override
         public void clientGone() {}
+
+        @Override
+        public boolean isOver() {
+          return true;
+        }
       };
 }

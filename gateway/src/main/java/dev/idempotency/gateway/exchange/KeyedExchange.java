@@ -125,6 +125,14 @@ abstract class KeyedExchange implements Exchange, Outgoing {
   }
 
   @Override
+  public boolean isOver() {
+    if (attempt != null) {
+      return attempt.isOver();
+    }
+    return bypassed == null ? phase == Phase.ANSWERED : bypassed.isOver();
+  }
+
+  @Override
   public void clientWritable() {
     delivery.pump();
     if (attempt != null) {

@@ -186,6 +186,11 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
   }
 
   @Override
+  public boolean isOver() {
+    return ended;
+  }
+
+  @Override
   public void clientWritable() {
     if (connection != null) {
       connection.resumeResponse();
@@ -265,14 +270,15 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
   public void failed(Failure failure) {
     connection = null;
     course.received();
+    boolean unprocessed = failure == Failure.NOT_PROCESSED;
     if (begun && !client.takeBack()) {
       client.abort();
     } else {
-      Response problem = Problems.sentAndLost(failure);
+      Response problem = unprocessed ? Problems.notProcessed() : Problems.sentAndLost(failure);
       client.respond(problem);
       status = problem.status();
     }
-    finish(Result.UPSTREAM_FAILED, status);
+    finish(unprocessed ? Result.NOT_SENT : Result.UPSTREAM_FAILED, status);
   }
 
   private void finish(Result result, int toldStatus) {

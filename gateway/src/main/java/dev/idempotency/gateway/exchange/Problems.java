@@ -121,6 +121,18 @@ public final class Problems {
         .toResponse(1);
   }
 
+  /** 503: the request was sent, and the upstream has surely not acted on it. */
+  static Response notProcessed() {
+    return new ProblemDetails(
+            "upstream-unreachable",
+            503,
+            "The upstream took no request",
+            "Nothing was executed: "
+                + ResponseReceiver.Failure.NOT_PROCESSED.text()
+                + ". Retry with the same key.")
+        .toResponse(1);
+  }
+
   static Response sentAndLost(ResponseReceiver.Failure failure) {
     return problem(
         "outcome-unknown",

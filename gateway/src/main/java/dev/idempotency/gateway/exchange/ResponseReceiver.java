@@ -57,6 +57,8 @@ public interface ResponseReceiver {
   enum Failure {
     /** The connection was closed or reset. */
     CLOSED("the upstream closed the connection before its response was complete"),
+    /** It said so itself, in place of a response; no such word counts after a response began. */
+    NOT_PROCESSED("the upstream said that it has not processed the request"),
     /** What came is not HTTP. */
     MALFORMED("the upstream's response is not valid HTTP"),
     /** Nothing came in time, however long it was waited. */

@@ -40,7 +40,7 @@ public enum Result {
   STORE_UNAVAILABLE,
   /** Forwarded without protection, because the store did not answer and the route says so. */
   BYPASSED,
-  /** 502, 503: surely not sent. */
+  /** 502, 503: surely not sent, or surely not processed. */
   NOT_SENT,
   /** 503: no memory or no place is left. */
   OVERLOADED,

@@ -146,6 +146,23 @@ final class Settling {
         exchanges.listener);
   }
 
+  /**
+   * Surely nothing happened, which is known only after the client was told otherwise.
+   *
+   * @param then runs when the record is written, or waits to be
+   */
+  void withdrawLate(Runnable then) {
+    lateResponse = true;
+    Stages.when(
+        keyed.withdraw(reservation),
+        reply -> then.run(),
+        unavailable -> {
+          exchanges.deferred.add(store -> keyed.withdraw(reservation), () -> {});
+          then.run();
+        },
+        exchanges.listener);
+  }
+
   /** Bytes were sent and no whole response came: writes that the outcome is unknown, says so. */
   void unknown(Response problem) {
     unknown(Result.UNKNOWN, problem);

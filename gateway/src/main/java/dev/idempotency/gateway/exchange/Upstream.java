@@ -33,6 +33,8 @@ public interface Upstream {
     UNREACHABLE("no connection to the upstream could be made"),
     /** The connection was not there in time. */
     CONNECT_TIMEOUT("connecting to the upstream took too long"),
+    /** The upstream did not prove who it is, or speaks no TLS that is spoken here. */
+    TLS_FAILED("no trusted TLS connection to the upstream could be made"),
     /** All connections are busy and as many callers wait as may wait. */
     QUEUE_FULL("too many requests wait for the upstream"),
     /** No connection became free in time. */

@@ -19,6 +19,7 @@ import io.prometheus.metrics.model.snapshots.Labels;
 import io.prometheus.metrics.model.snapshots.MetricMetadata;
 import io.prometheus.metrics.model.snapshots.MetricSnapshot;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -45,6 +46,7 @@ final class GatewayCollector implements MultiCollector {
     exchanges(all);
     failures(all);
     upstreams(all);
+    AddressSeries.collect(metrics.gauges.addresses, all);
     gauges(all);
     return new MetricSnapshots(all);
   }
@@ -185,6 +187,7 @@ final class GatewayCollector implements MultiCollector {
       String help = "Open connections of clients.";
       all.add(gauge("gateway_client_connections", help, clients.getAsInt()));
     }
+    tls(all);
     Readiness readiness = gauges.readiness;
     if (readiness != null) {
       Readiness.State state = readiness.now();
@@ -192,6 +195,20 @@ final class GatewayCollector implements MultiCollector {
       all.add(gauge("gateway_ready", "1 if requests should come.", state.ready() ? 1 : 0));
     }
     networkMemory(all);
+  }
+
+  private void tls(List<MetricSnapshot> all) {
+    Gauges.Tls tls = metrics.gauges.tls;
+    Instant expires = tls == null ? null : tls.expires().get();
+    if (tls == null || expires == null) {
+      return;
+    }
+    String help = "When the first of the listeners' certificates expires, in Unix time.";
+    all.add(gauge("gateway_certificate_expiry_seconds", help, expires.getEpochSecond()));
+    help = "Clients' TLS handshakes that failed.";
+    all.add(counter("gateway_tls_handshake_failures", help, tls.handshakes().getAsLong()));
+    help = "TLS files that changed and were of no use; those read before stay in use.";
+    all.add(counter("gateway_tls_reload_failures", help, tls.reloads().getAsLong()));
   }
 
   /** The network library takes memory that the JVM's own figures don't show. */
@@ -208,8 +225,11 @@ final class GatewayCollector implements MultiCollector {
   }
 
   private static CounterSnapshot counter(String name, String help, LongAdder count) {
-    return new CounterSnapshot(
-        new MetricMetadata(name, help), List.of(point(count.sum(), Labels.EMPTY)));
+    return counter(name, help, count.sum());
+  }
+
+  private static CounterSnapshot counter(String name, String help, long count) {
+    return new CounterSnapshot(new MetricMetadata(name, help), List.of(point(count, Labels.EMPTY)));
   }
 
   private static CounterDataPointSnapshot point(long value, Labels labels) {

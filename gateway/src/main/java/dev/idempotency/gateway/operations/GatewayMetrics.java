@@ -3,11 +3,14 @@ package dev.idempotency.gateway.operations;
 import dev.idempotency.gateway.exchange.BodyBudget;
 import dev.idempotency.gateway.exchange.ExchangeListener;
 import dev.idempotency.gateway.http.RequestHead;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.IntSupplier;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -67,6 +70,18 @@ public final class GatewayMetrics implements ExchangeListener {
     gauges.clientConnections = connections;
   }
 
+  /**
+   * Shows TLS to clients; where there is none, nothing.
+   *
+   * @param expires when the first certificate expires; null where there is none
+   * @param handshakes handshakes that failed
+   * @param reloads changed files that were of no use
+   */
+  public void tls(
+      Supplier<@Nullable Instant> expires, LongSupplier handshakes, LongSupplier reloads) {
+    gauges.tls = new Gauges.Tls(expires, handshakes, reloads);
+  }
+
   /** Shows writes that wait to be tried again; called once for each event loop. */
   public void deferredWrites(IntSupplier writes) {
     gauges.deferredWrites.add(writes);
@@ -81,6 +96,27 @@ public final class GatewayMetrics implements ExchangeListener {
    */
   public void upstream(String name, IntSupplier open, IntSupplier idle, IntSupplier waiting) {
     gauges.upstreams.add(new Gauges.UpstreamPool(name, open, idle, waiting));
+  }
+
+  /**
+   * Shows what is thought of an upstream's addresses; called once for each event loop. Of the
+   * gauges the highest is shown, of the counts the sum.
+   *
+   * @param known addresses in all
+   * @param ejected those that are passed over because requests to them fail
+   * @param unhealthy those that fail their health checks
+   * @param ejections how often one was ejected
+   * @param connectFailures connections that could not be made
+   */
+  public void upstreamAddresses(
+      String name,
+      IntSupplier known,
+      IntSupplier ejected,
+      IntSupplier unhealthy,
+      LongSupplier ejections,
+      LongSupplier connectFailures) {
+    gauges.addresses.add(
+        new Gauges.UpstreamAddresses(name, known, ejected, unhealthy, ejections, connectFailures));
   }
 
   /**

@@ -10,13 +10,13 @@ import dev.idempotency.gateway.http.Response;
 import dev.idempotency.gateway.http.Tunnel;
 import dev.idempotency.gateway.transport.FlatHeaders;
 import dev.idempotency.gateway.transport.NettyChunk;
+import dev.idempotency.gateway.transport.TlsChannels;
 import dev.idempotency.gateway.transport.Transport;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
-import io.netty.channel.socket.DuplexChannel;
 import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpUtil;
@@ -71,13 +71,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientC
   }
 
   /** The client's address in the forms that exchanges want. */
-  record Peers(Peer http11, Peer http10) {
-    static Peers of(String address, boolean trusted) {
-      return new Peers(
-          new Peer(address, "http", "1.1", trusted, null),
-          new Peer(address, "http", "1.0", trusted, null));
-    }
-  }
+  record Peers(Peer http11, Peer http10) {}
 
   @Override
   public void handlerAdded(ChannelHandlerContext ctx) {
@@ -316,8 +310,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientC
     }
     ctx()
         .writeAndFlush(Unpooled.EMPTY_BUFFER)
-        .addListener(
-            done -> ((DuplexChannel) ctx().channel()).shutdownOutput().addListener(shut -> {}));
+        .addListener(done -> TlsChannels.shutdownOutput(ctx().channel()));
     ctx().channel().config().setAutoRead(true);
   }
 

@@ -9,11 +9,11 @@ import dev.idempotency.gateway.http.ResponseHead;
 import dev.idempotency.gateway.http.Tunnel;
 import dev.idempotency.gateway.transport.FlatHeaders;
 import dev.idempotency.gateway.transport.NettyChunk;
+import dev.idempotency.gateway.transport.TlsChannels;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelOption;
 import io.netty.handler.codec.http.DefaultFullHttpResponse;
 import io.netty.handler.codec.http.DefaultHttpContent;
 import io.netty.handler.codec.http.DefaultHttpResponse;
@@ -301,9 +301,10 @@ final class Http1Stream implements ClientStream {
     ctx.flush();
     if (closeDelimited) {
       // Only a reset tells this client that the end is not the end (RFC 9112 §8).
-      ctx.channel().config().setOption(ChannelOption.SO_LINGER, 0);
+      TlsChannels.reset(ctx.channel());
+    } else {
+      connection.close();
     }
-    connection.close();
   }
 
   /** The client is gone. */

@@ -2,7 +2,7 @@ package dev.idempotency.gateway.server;
 
 import dev.idempotency.gateway.exchange.Exchanges;
 import dev.idempotency.gateway.http.Tunnel;
-import dev.idempotency.gateway.transport.OnePieceResponseEncoder;
+import dev.idempotency.gateway.transport.TlsFileException;
 import dev.idempotency.gateway.transport.Transport;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
@@ -12,19 +12,23 @@ import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.WriteBufferWaterMark;
-import java.net.InetSocketAddress;
+import io.netty.handler.ssl.ApplicationProtocolNames;
+import java.time.Instant;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The listener for clients. Each connection belongs to one event loop, and so do its exchanges and
+ * The listeners for clients. Each connection belongs to one event loop, and so do its exchanges and
  * the upstream connections and the store that these use.
  *
  * <p>Threading: safe from any thread.
@@ -36,10 +40,11 @@ public final class HttpServer {
   private final Transport transport;
   private final EventLoopGroup group;
   private final ServerOptions options;
-  private final Function<EventLoop, Exchanges> exchanges;
+  private final Protocols protocols;
   private final Consumer<Throwable> bugs;
-  private final AtomicInteger connections = new AtomicInteger();
+  private final Connections connections;
   private final Map<ClientConnection, EventLoop> open = new ConcurrentHashMap<>();
+  private final List<ServerTls> secured = new CopyOnWriteArrayList<>();
   private final AtomicBoolean beating = new AtomicBoolean();
   private volatile boolean draining;
 
@@ -56,12 +61,26 @@ public final class HttpServer {
     this.transport = transport;
     this.group = group;
     this.options = options;
-    this.exchanges = exchanges;
+    this.protocols = new Protocols(this, options, exchanges);
     this.bugs = bugs;
+    this.connections = new Connections(options.connectionsPerAddress());
   }
 
-  /** Starts to listen; the future's channel is the listener. May be called again. */
-  public ChannelFuture bind(ListenerOptions listener) {
+  /**
+   * Starts to listen; the future's channel is the listener. May be called again. Reads the files of
+   * TLS on this thread, which must not be an event loop.
+   *
+   * @throws TlsFileException one of them is of no use
+   */
+  public ChannelFuture bind(ListenerOptions listener) throws TlsFileException {
+    TlsOptions options = listener.tls();
+    @Nullable ServerTls tls =
+        options == null
+            ? null
+            : ServerTls.start(options, listener.http2(), this.options.headTimeout());
+    if (tls != null) {
+      secured.add(tls);
+    }
     startBeating();
     return new ServerBootstrap()
         .group(group, group)
@@ -73,7 +92,7 @@ public final class HttpServer {
         .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true)
         .childOption(
             ChannelOption.WRITE_BUFFER_WATER_MARK, new WriteBufferWaterMark(32 * 1024, 128 * 1024))
-        .childHandler(new Initializer())
+        .childHandler(new Initializer(listener, tls))
         .bind(listener.address());
   }
 
@@ -87,53 +106,65 @@ public final class HttpServer {
   }
 
   private final class Initializer extends ChannelInitializer<Channel> {
+
+    private final ListenerOptions listener;
+    private final @Nullable ServerTls tls;
+    private final Connections.Listener places = connections.listener(options.connections());
+
+    Initializer(ListenerOptions listener, @Nullable ServerTls tls) {
+      this.listener = listener;
+      this.tls = tls;
+    }
+
     @Override
     protected void initChannel(Channel channel) {
-      if (connections.incrementAndGet() > options.connections() || draining) {
-        connections.decrementAndGet();
+      String address = Connections.textOf(channel.remoteAddress());
+      boolean trusted = options.trustedProxies().contains(address);
+      if (draining || !places.take(address, !trusted)) {
         Transport.close(channel);
         return;
       }
-      RequestDecoder decoder = new RequestDecoder(options);
-      Http1Handler handler =
-          new Http1Handler(
-              HttpServer.this,
-              options,
-              decoder,
-              exchanges.apply(channel.eventLoop()),
-              peers(channel));
-      open.put(handler, channel.eventLoop());
-      channel.pipeline().addLast(decoder, new OnePieceResponseEncoder(), handler);
+      channel.closeFuture().addListener(closed -> places.giveBack(address, !trusted));
+      if (tls == null) {
+        Caller caller = new Caller(address, "http", trusted, null);
+        protocols.installClear(channel, caller, listener.http2());
+      } else {
+        greet(channel, tls, address, trusted);
+      }
     }
   }
 
-  private Http1Handler.Peers peers(Channel channel) {
-    String address = addressOf(channel);
-    return Http1Handler.Peers.of(address, options.trustedProxies().contains(address));
+  /** A connection that has to pass the TLS handshake first. */
+  private void greet(Channel channel, ServerTls tls, String address, boolean trusted) {
+    TlsGate.Next next =
+        (protocol, subject) -> {
+          Caller caller = new Caller(address, "https", trusted, subject);
+          if (ApplicationProtocolNames.HTTP_2.equals(protocol)) {
+            protocols.installHttp2(channel, caller);
+          } else {
+            protocols.installHttp1(channel, caller);
+          }
+        };
+    TlsGate gate = new TlsGate(this, tls, next);
+    opened(gate, channel);
+    channel.pipeline().addLast(new HelloHandler(tls), gate);
   }
 
-  private static String addressOf(Channel channel) {
-    if (channel.remoteAddress() instanceof InetSocketAddress remote
-        && remote.getAddress() != null) {
-      String text = remote.getAddress().getHostAddress();
-      int zone = text.indexOf('%');
-      return zone < 0 ? text : text.substring(0, zone);
-    }
-    return "unknown";
+  /** From now on this speaks for the channel. */
+  void opened(ClientConnection connection, Channel channel) {
+    open.put(connection, channel.eventLoop());
   }
 
   /** The connection has become a tunnel. */
   Tunnel tunnelOf(ClientConnection connection, Channel channel) {
     TunnelConnection tunnel = new TunnelConnection(this, channel, options.tunnelTimeout());
     open.remove(connection);
-    open.put(tunnel, channel.eventLoop());
+    opened(tunnel, channel);
     return tunnel.tunnel();
   }
 
   void closed(ClientConnection connection) {
-    if (open.remove(connection) != null) {
-      connections.decrementAndGet();
-    }
+    open.remove(connection);
   }
 
   void bug(Throwable cause) {
@@ -146,7 +177,33 @@ public final class HttpServer {
 
   /** Open connections of clients. */
   public int connections() {
-    return connections.get();
+    return connections.open();
+  }
+
+  /** Connections that were closed at once because no place was left for them, since the start. */
+  public long refusedConnections() {
+    return connections.refused();
+  }
+
+  /**
+   * When the certificate of a TLS listener expires that expires first; null where there is none.
+   */
+  public @Nullable Instant certificateExpires() {
+    return secured.stream()
+        .map(ServerTls::expires)
+        .filter(Objects::nonNull)
+        .min(Comparator.naturalOrder())
+        .orElse(null);
+  }
+
+  /** Connections that ended before their TLS handshake had succeeded. */
+  public long handshakeFailures() {
+    return secured.stream().mapToLong(ServerTls::handshakeFailures).sum();
+  }
+
+  /** TLS files that changed and were of no use. */
+  public long reloadFailures() {
+    return secured.stream().mapToLong(ServerTls::reloadFailures).sum();
   }
 
   /** From now on every response closes its connection, and connections at rest close at once. */
@@ -157,6 +214,7 @@ public final class HttpServer {
 
   /** Closes all connections. */
   public void close() {
+    secured.forEach(ServerTls::close);
     onLoops(ClientConnection::close);
   }
 

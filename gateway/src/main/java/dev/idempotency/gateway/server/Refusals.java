@@ -54,7 +54,7 @@ final class Refusals {
 
   private static Response problemOf(@Nullable Throwable cause) {
     if (cause instanceof TooLongHttpLineException) {
-      return problem(414, "uri-too-long", "The request line is too long", "Shorten the URI.");
+      return targetTooLong();
     }
     if (cause instanceof TooLongHttpHeaderException || cause instanceof TooLongFrameException) {
       return tooManyFields();
@@ -62,7 +62,11 @@ final class Refusals {
     return Problems.badRequest("The request line or a header field is not valid HTTP/1.1.");
   }
 
-  private static Response tooManyFields() {
+  static Response targetTooLong() {
+    return problem(414, "uri-too-long", "The request line is too long", "Shorten the URI.");
+  }
+
+  static Response tooManyFields() {
     return problem(
         431, "headers-too-large", "The header fields are too large", "Send fewer or shorter ones.");
   }
@@ -72,11 +76,11 @@ final class Refusals {
         505, "version-not-supported", "The HTTP version is not supported", "Use HTTP/1.1.");
   }
 
-  private static Response notImplemented(String detail) {
+  static Response notImplemented(String detail) {
     return problem(501, "not-implemented", "The request is not supported", detail);
   }
 
-  private static Response expectationFailed() {
+  static Response expectationFailed() {
     return problem(
         417,
         "expectation-failed",

@@ -15,6 +15,7 @@ import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.channel.socket.DuplexChannel;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.ReferenceCountUtil;
+import java.util.ArrayDeque;
 import java.util.List;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -27,6 +28,10 @@ public final class ChannelTunnel extends ChannelInboundHandlerAdapter implements
 
   private final Channel channel;
   private final Runnable onClosed;
+
+  /** What the decoder had read already, and hands over while the tunnel is made. */
+  private final ArrayDeque<ByteBuf> early = new ArrayDeque<>(1);
+
   private @Nullable Receiver receiver;
   private boolean inputEnded;
   private boolean outputEnded;
@@ -40,9 +45,9 @@ public final class ChannelTunnel extends ChannelInboundHandlerAdapter implements
   }
 
   /**
-   * Makes a tunnel of a connection: all handlers but that of TLS go. What was already written by
-   * them goes out before what the tunnel writes. Event loop of the channel only; nothing is
-   * delivered before {@link #open}.
+   * Makes a tunnel of a connection: all handlers behind that of TLS go, or all. What was already
+   * written by them goes out before what the tunnel writes. Event loop of the channel only; nothing
+   * is delivered before {@link #open}.
    *
    * @param onClosed runs when the connection is gone
    */
@@ -54,11 +59,9 @@ public final class ChannelTunnel extends ChannelInboundHandlerAdapter implements
     channel.config().setOption(ChannelOption.ALLOW_HALF_CLOSURE, true);
     channel.config().setAutoClose(true);
     pipeline.addLast(tunnel);
-    for (ChannelHandler handler : before) {
-      if (!(handler instanceof SslHandler)) {
-        // A decoder hands over what it has not read yet.
-        pipeline.remove(handler);
-      }
+    // From the last, so that a decoder hands what it has not read yet to the tunnel and nobody else.
+    for (int i = before.size() - 1; i >= 0 && !(before.get(i) instanceof SslHandler); i--) {
+      pipeline.remove(before.get(i));
     }
     return tunnel;
   }
@@ -72,18 +75,23 @@ public final class ChannelTunnel extends ChannelInboundHandlerAdapter implements
   public void open(Receiver to) {
     receiver = to;
     channel.config().setAutoRead(true);
+    for (ByteBuf bytes = early.poll(); bytes != null; bytes = early.poll()) {
+      to.chunk(new NettyChunk(bytes));
+    }
+    to.flush();
   }
 
   @Override
   public void channelRead(ChannelHandlerContext ctx, Object message) {
-    Receiver to = receiver;
-    if (to == null || !(message instanceof ByteBuf bytes)) {
-      // The end of the message that the decoder has made of the answer, or nobody listens.
+    if (!(message instanceof ByteBuf bytes)) {
+      // The end of the message that the decoder has made of the answer.
       ReferenceCountUtil.release(message);
-      return;
+    } else if (receiver == null) {
+      early.add(bytes);
+    } else {
+      movedAt = System.nanoTime();
+      receiver.chunk(new NettyChunk(bytes));
     }
-    movedAt = System.nanoTime();
-    to.chunk(new NettyChunk(bytes));
   }
 
   @Override
@@ -118,6 +126,8 @@ public final class ChannelTunnel extends ChannelInboundHandlerAdapter implements
 
   @Override
   public void channelInactive(ChannelHandlerContext ctx) {
+    early.forEach(ByteBuf::release);
+    early.clear();
     if (receiver != null) {
       receiver.closed();
     }

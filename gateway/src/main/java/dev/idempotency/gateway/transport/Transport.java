@@ -7,8 +7,12 @@ import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.ServerChannel;
 import io.netty.channel.epoll.Epoll;
 import io.netty.channel.epoll.EpollDatagramChannel;
+import io.netty.channel.epoll.EpollIoEvent;
+import io.netty.channel.epoll.EpollIoHandle;
+import io.netty.channel.epoll.EpollIoOps;
 import io.netty.channel.epoll.EpollServerSocketChannel;
 import io.netty.channel.epoll.EpollSocketChannel;
+import io.netty.channel.nio.AbstractNioChannel;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.DatagramChannel;
 import io.netty.channel.socket.SocketChannel;
@@ -28,6 +32,8 @@ public enum Transport {
 
   /** Where the byte goes that should not be there; what it holds is never looked at. */
   private static final ByteBuffer UNWANTED = ByteBuffer.allocateDirect(1);
+
+  private static final EpollIoEvent READABLE = () -> EpollIoOps.EPOLLIN;
 
   /** The best one here. */
   public static Transport best() {
@@ -59,11 +65,18 @@ public enum Transport {
    * Reads one byte without waiting; a byte that is there was sent without a request, and the
    * connection is of no use then.
    *
-   * <p>Event loop of the channel only.
+   * <p>Under TLS what waits need not be an answer: session tickets come unasked. It is read through
+   * the pipeline, in which an end or surplus bytes close the channel.
+   *
+   * <p>Event loop of the channel only, and not within an event of this channel.
    */
   public static boolean isQuietAndOpen(Channel channel) {
     if (!channel.isActive()) {
       return false;
+    }
+    if (TlsChannels.isTls(channel)) {
+      readNow(channel);
+      return channel.isActive() && !TlsChannels.isEnding(channel);
     }
     if (channel instanceof EpollSocketChannel epoll) {
       return isQuietAndOpen(epoll.fd());
@@ -76,6 +89,16 @@ public enum Transport {
       return socket.read(UNWANTED, 0, 1) == 0;
     } catch (IOException e) {
       return false;
+    }
+  }
+
+  /** Reads what waits in the socket, now and not at the next turn of the loop. */
+  private static void readNow(Channel channel) {
+    Channel.Unsafe unsafe = channel.unsafe();
+    if (unsafe instanceof EpollIoHandle epoll) {
+      epoll.handle(null, READABLE);
+    } else if (unsafe instanceof AbstractNioChannel.NioUnsafe nio) {
+      nio.read();
     }
   }
 

@@ -10,59 +10,94 @@ import dev.idempotency.gateway.http.Tunnel;
 import dev.idempotency.gateway.transport.ChannelTunnel;
 import dev.idempotency.gateway.transport.FlatHeaders;
 import dev.idempotency.gateway.transport.NettyChunk;
+import dev.idempotency.gateway.transport.OnePieceRequestEncoder;
+import dev.idempotency.gateway.transport.TlsChannels;
 import dev.idempotency.gateway.transport.Transport;
-import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelFuture;
-import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.socket.SocketChannel;
-import io.netty.handler.codec.http.DefaultFullHttpRequest;
-import io.netty.handler.codec.http.DefaultHttpContent;
-import io.netty.handler.codec.http.DefaultHttpRequest;
-import io.netty.handler.codec.http.EmptyHttpHeaders;
 import io.netty.handler.codec.http.HttpContent;
-import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpUtil;
-import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.util.ReferenceCountUtil;
+import io.netty.util.concurrent.Promise;
 import org.jspecify.annotations.Nullable;
 
 /** One HTTP/1.1 connection to an upstream. */
-final class Http1Connection extends ChannelInboundHandlerAdapter implements UpstreamConnection {
+final class Http1Connection extends ChannelInboundHandlerAdapter
+    implements UpstreamConnection, Link {
 
-  private final HttpUpstream pool;
+  /** Nobody sends more of them in earnest; they must not keep an exchange alive for ever. */
+  private static final int MOST_INTERIMS = 100;
+
+  private final LinkOwner owner;
   private final ResponseDecoder decoder;
   private final Channel channel;
-  private final ChannelFutureListener lastWritten = this::lastWritten;
+  private final RequestWriter request;
 
   private @Nullable ResponseReceiver receiver;
-  private @Nullable DefaultHttpRequest heldHead;
-  private @Nullable ByteBuf heldChunk;
-  private boolean requestEnded;
-  private boolean requestWritten;
   private boolean finalHead;
   private boolean interim;
+  private int interims;
   private boolean keepAlive;
   private boolean closeDelimited;
-  private boolean writeFailed;
   private boolean overdue;
   private boolean upgrading;
   private long quietSince;
   private boolean paused;
+  private boolean taken;
+  private boolean retired;
 
-  Http1Connection(HttpUpstream pool, ResponseDecoder decoder, Channel channel) {
-    this.pool = pool;
+  Http1Connection(LinkOwner owner, ResponseDecoder decoder, Channel channel) {
+    this.owner = owner;
     this.decoder = decoder;
     this.channel = channel;
+    this.request = new RequestWriter(owner, channel, this::progress);
   }
 
-  Channel channel() {
-    return channel;
+  /** A {@link LinkFactory}: without TLS a connected channel is ready. */
+  static void prepare(
+      Channel channel, UpstreamOptions.Address address, LinkOwner owner, Promise<Link> ready) {
+    ResponseDecoder decoder = new ResponseDecoder();
+    Http1Connection connection = new Http1Connection(owner, decoder, channel);
+    channel.pipeline().addLast(decoder, new OnePieceRequestEncoder(), connection);
+    ready.setSuccess(connection);
+  }
+
+  // ---- the link
+
+  @Override
+  public @Nullable UpstreamConnection take() {
+    if (isFull()) {
+      return null;
+    }
+    if (!Transport.isQuietAndOpen(channel)) {
+      close();
+      return null;
+    }
+    taken = true;
+    return this;
+  }
+
+  @Override
+  public int exchanges() {
+    return taken ? 1 : 0;
+  }
+
+  @Override
+  public boolean isFull() {
+    return taken || retired;
+  }
+
+  @Override
+  public void retire() {
+    retired = true;
+    if (!taken) {
+      close();
+    }
   }
 
   // ---- the request
@@ -72,8 +107,10 @@ final class Http1Connection extends ChannelInboundHandlerAdapter implements Upst
     if (!start(head, body.length, to)) {
       return false;
     }
-    heldChunk = body.length == 0 ? null : Unpooled.wrappedBuffer(body);
-    end();
+    if (body.length > 0) {
+      request.write(Unpooled.wrappedBuffer(body));
+    }
+    request.end();
     return true;
   }
 
@@ -99,121 +136,40 @@ final class Http1Connection extends ChannelInboundHandlerAdapter implements Upst
       return false;
     }
     receiver = to;
-    requestEnded = false;
-    requestWritten = false;
     finalHead = false;
     closeDelimited = false;
     interim = false;
+    interims = 0;
     overdue = false;
     upgrading = false;
-    quietSince = pool.nanoTime();
+    progress();
     decoder.expect(head.method().equals("HEAD"));
-    Headers headers = head.headers();
-    // Trailers come as they may; TE would have to be nominated by Connection (RFC 9110 §10.1.4).
-    headers.remove("TE");
-    if (!headers.contains("Host")) {
-      // An HTTP/1.0 client need not send one; this request is HTTP/1.1 (RFC 9112 §3.2).
-      headers.add("Host", pool.authority());
-    }
-    if (contentLength < 0) {
-      headers.add("Transfer-Encoding", "chunked");
-    } else if (contentLength > 0 || hasContentByMeaning(head.method())) {
-      headers.add("Content-Length", Long.toString(contentLength));
-    }
-    heldHead =
-        new DefaultHttpRequest(
-            HttpVersion.HTTP_1_1,
-            HttpMethod.valueOf(head.method()),
-            head.target(),
-            new FlatHeaders(headers));
+    request.begin(head, contentLength);
     return true;
-  }
-
-  /** Methods whose requests say so when they have no content (RFC 9110 §8.6). */
-  private static boolean hasContentByMeaning(String method) {
-    return method.equals("POST") || method.equals("PUT") || method.equals("PATCH");
   }
 
   @Override
   public void write(Chunk chunk) {
-    ByteBuf buffer = NettyChunk.bufferOf(chunk);
-    if (receiver == null || requestEnded) {
-      buffer.release();
-    } else if (heldHead != null && heldChunk == null) {
-      // Kept back for a moment: most bodies are one chunk, and go out with their head in one piece.
-      heldChunk = buffer;
-    } else {
-      writeHeld();
-      write(new DefaultHttpContent(buffer));
-    }
+    request.write(NettyChunk.bufferOf(chunk));
   }
 
   @Override
   public void end() {
-    if (receiver == null || requestEnded) {
-      return;
-    }
-    requestEnded = true;
-    quietSince = pool.nanoTime();
-    DefaultHttpRequest head = heldHead;
-    if (head == null) {
-      writeLast(LastHttpContent.EMPTY_LAST_CONTENT);
-      return;
-    }
-    ByteBuf content = heldChunk == null ? Unpooled.EMPTY_BUFFER : heldChunk;
-    heldHead = null;
-    heldChunk = null;
-    writeLast(
-        new DefaultFullHttpRequest(
-            head.protocolVersion(),
-            head.method(),
-            head.uri(),
-            content,
-            head.headers(),
-            EmptyHttpHeaders.INSTANCE));
-  }
-
-  private void writeLast(Object message) {
-    channel.writeAndFlush(message).addListener(lastWritten);
-  }
-
-  private void write(Object message) {
-    quietSince = pool.nanoTime();
-    channel.write(message).addListener(ChannelFutureListener.FIRE_EXCEPTION_ON_FAILURE);
-  }
-
-  private void writeHeld() {
-    DefaultHttpRequest head = heldHead;
-    ByteBuf content = heldChunk;
-    heldHead = null;
-    heldChunk = null;
-    if (head != null) {
-      write(head);
-    }
-    if (content != null) {
-      write(new DefaultHttpContent(content));
-    }
+    request.end();
   }
 
   @Override
   public void flush() {
-    if (receiver != null) {
-      writeHeld();
-      channel.flush();
-    }
-  }
-
-  private void lastWritten(ChannelFuture written) {
-    requestWritten = written.isSuccess();
-    quietSince = pool.nanoTime();
-    writeFailed |= !written.isSuccess();
-    // A failure says nothing of the response, which may wait in the receive buffer: it is read
-    // until the connection's end is seen there.
+    request.flush();
   }
 
   @Override
   public boolean isWritable() {
     return channel.isWritable();
+  }
+
+  private void progress() {
+    quietSince = owner.nanoTime();
   }
 
   // ---- the response
@@ -228,14 +184,14 @@ final class Http1Connection extends ChannelInboundHandlerAdapter implements Upst
   public void resumeResponse() {
     if (paused) {
       paused = false;
-      quietSince = pool.nanoTime();
+      progress();
       channel.config().setAutoRead(true);
     }
   }
 
   @Override
   public void channelRead(ChannelHandlerContext ctx, Object message) {
-    quietSince = pool.nanoTime();
+    progress();
     if (receiver == null) {
       ReferenceCountUtil.release(message);
       return;
@@ -262,9 +218,10 @@ final class Http1Connection extends ChannelInboundHandlerAdapter implements Upst
     ResponseHead head = new ResponseHead(status, FlatHeaders.of(response.headers()));
     if (upgrading && status == 101) {
       receiver = null;
-      Tunnel tunnel = ChannelTunnel.takeOver(channel, () -> pool.closed(this));
+      owner.succeeded(this);
+      Tunnel tunnel = ChannelTunnel.takeOver(channel, () -> owner.closed(this));
       to.upgraded(head, tunnel);
-    } else if (!ResponseDecoder.isUnderstood(response)) {
+    } else if (!ResponseDecoder.isUnderstood(response) || (interim && ++interims > MOST_INTERIMS)) {
       fail(ResponseReceiver.Failure.MALFORMED);
     } else if (interim) {
       to.informational(head);
@@ -291,8 +248,9 @@ final class Http1Connection extends ChannelInboundHandlerAdapter implements Upst
       return;
     }
     boolean last = content instanceof LastHttpContent;
-    if (last && closeDelimited && writeFailed) {
-      // The write took the reset from the socket; what then looks like a close is none.
+    if (last && closeDelimited && (request.hasFailed() || TlsChannels.isCutOff(channel))) {
+      // A failed write took the reset from the socket, and anybody can end a TCP connection: what
+      // then looks like the end is none.
       content.release();
       fail(ResponseReceiver.Failure.CLOSED);
       return;
@@ -308,8 +266,12 @@ final class Http1Connection extends ChannelInboundHandlerAdapter implements Upst
       Headers trailers = FlatHeaders.of(((LastHttpContent) content).trailingHeaders());
       receiver = null;
       // An answer that came before the whole request was out leaves the connection half-used.
-      boolean reusable = decoder.isCleanAfterResponse() && keepAlive && requestWritten && !overdue;
-      dropHeld();
+      boolean reusable =
+          decoder.isCleanAfterResponse() && keepAlive && request.isWritten() && !overdue;
+      request.drop();
+      if (!overdue) {
+        owner.succeeded(this);
+      }
       release(reusable);
       to.end(trailers);
     }
@@ -332,7 +294,7 @@ final class Http1Connection extends ChannelInboundHandlerAdapter implements Upst
   @Override
   public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
     if (isWriteFailure()) {
-      writeFailed = true;
+      request.failed();
       return;
     }
     fail(ResponseReceiver.Failure.CLOSED);
@@ -350,48 +312,46 @@ final class Http1Connection extends ChannelInboundHandlerAdapter implements Upst
   @Override
   public void channelInactive(ChannelHandlerContext ctx) {
     fail(ResponseReceiver.Failure.CLOSED);
-    pool.closed(this);
+    owner.closed(this);
   }
 
   private void fail(ResponseReceiver.Failure failure) {
     ResponseReceiver to = receiver;
     receiver = null;
-    dropHeld();
+    request.drop();
     close();
     if (to != null) {
+      if (!overdue) {
+        owner.failed(this);
+      }
       to.failed(failure);
-    }
-  }
-
-  private void dropHeld() {
-    heldHead = null;
-    if (heldChunk != null) {
-      heldChunk.release();
-      heldChunk = null;
     }
   }
 
   // ---- time, and the end
 
-  boolean isOverdue() {
+  @Override
+  public boolean isOverdue() {
     return receiver != null && overdue;
   }
 
-  /** Called at every beat of the pool. */
-  void beat(long now) {
+  /** Called at every beat of the owner. */
+  @Override
+  public void beat(long now) {
     ResponseReceiver to = receiver;
-    boolean waitsForClient = paused || (!requestEnded && channel.isWritable());
+    boolean waitsForClient = paused || (!request.isEnded() && channel.isWritable());
     if (to == null || waitsForClient) {
       return;
     }
-    if (!overdue && now - quietSince > pool.options().responseTimeout().toNanos()) {
+    if (!overdue && now - quietSince > owner.options().responseTimeout().toNanos()) {
       overdue = true;
       quietSince = now;
+      owner.failed(this);
       to.overdue();
-      if (receiver == to && !pool.mayKeepOverdue()) {
+      if (receiver == to && !owner.mayKeepOverdue()) {
         fail(ResponseReceiver.Failure.TIMEOUT);
       }
-    } else if (overdue && now - quietSince > pool.options().lateResponse().toNanos()) {
+    } else if (overdue && now - quietSince > owner.options().lateResponse().toNanos()) {
       fail(ResponseReceiver.Failure.TIMEOUT);
     }
   }
@@ -399,7 +359,7 @@ final class Http1Connection extends ChannelInboundHandlerAdapter implements Upst
   @Override
   public void cancel() {
     receiver = null;
-    dropHeld();
+    request.drop();
     close();
   }
 
@@ -409,17 +369,31 @@ final class Http1Connection extends ChannelInboundHandlerAdapter implements Upst
   }
 
   private void release(boolean reusable) {
-    if (reusable && channel.isActive()) {
-      if (paused) {
-        resumeResponse();
-      }
-      pool.released(this);
+    if (reusable && TlsChannels.isTls(channel)) {
+      // Not within an event of this channel: what the TLS handler has read behind the response is
+      // not decrypted yet, and would come to whoever is next.
+      channel.eventLoop().execute(this::rest);
+    } else if (reusable) {
+      rest();
     } else {
       close();
     }
   }
 
-  void close() {
+  private void rest() {
+    if (retired || !channel.isActive()) {
+      close();
+      return;
+    }
+    if (paused) {
+      resumeResponse();
+    }
+    taken = false;
+    owner.released(this);
+  }
+
+  @Override
+  public void close() {
     Transport.close(channel);
   }
 }

@@ -1,35 +1,26 @@
 package dev.idempotency.gateway.upstream;
 
 import dev.idempotency.gateway.exchange.Upstream;
-import dev.idempotency.gateway.transport.OnePieceRequestEncoder;
 import dev.idempotency.gateway.transport.Transport;
-import io.netty.bootstrap.Bootstrap;
-import io.netty.channel.Channel;
-import io.netty.channel.ChannelFuture;
-import io.netty.channel.ChannelInitializer;
-import io.netty.channel.ChannelOption;
-import io.netty.channel.ConnectTimeoutException;
 import io.netty.channel.EventLoop;
 import io.netty.resolver.AddressResolverGroup;
 import io.netty.util.NetUtil;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.UnknownHostException;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Iterator;
-import java.util.LinkedHashSet;
+import java.time.Duration;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connections of one event loop to one upstream: kept alive, checked when they are taken out,
- * bounded in number, with bounded waiting.
+ * One upstream as one event loop sees it: its addresses, the connections to them, which are kept
+ * alive, checked when they are taken out and bounded in number, and the requests that wait.
  *
- * <p>The latest used connection is used first, so that those that are not needed grow old and go.
+ * <p>A request goes to the address with least under way; where no connection can be made, to the
+ * next one, because then surely nothing was sent. What was sent is never sent again.
  */
 public final class HttpUpstream implements Upstream {
 
@@ -37,87 +28,83 @@ public final class HttpUpstream implements Upstream {
 
   private final UpstreamOptions options;
   private final EventLoop loop;
-  private final Bootstrap bootstrap;
-  private final InetSocketAddress address;
+  private final UpstreamListener listener;
+  private final LongSupplier clock;
   private final String authority;
-  private final ArrayDeque<Idle> idle = new ArrayDeque<>();
-  private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
-  private final Set<Http1Connection> open = new LinkedHashSet<>();
-  private int connecting;
+  private final Connector connector;
+  private final Names names;
+  private final Endpoints endpoints;
+  private final Placement placement;
+  private final Home home = new Home();
+  private @Nullable HealthChecks checks;
   private boolean beating;
   private boolean closed;
+  private final LongAdder ejections = new LongAdder();
+  private final LongAdder connectFailures = new LongAdder();
 
   /**
-   * @param resolver finds the addresses of host names without blocking
+   * @param resolver finds the addresses of host names without blocking, and keeps them no longer
+   *     than their TTL
    */
   public HttpUpstream(
       UpstreamOptions options,
       EventLoop loop,
       Transport transport,
       AddressResolverGroup<InetSocketAddress> resolver) {
+    this(options, null, loop, transport, resolver, new HealthBoard(), UpstreamListener.NONE);
+  }
+
+  /**
+   * @param tls that of the options, the same for all loops; null for a clear upstream
+   * @param board the same for all event loops; the first of them asks
+   */
+  public HttpUpstream(
+      UpstreamOptions options,
+      @Nullable UpstreamTls tls,
+      EventLoop loop,
+      Transport transport,
+      AddressResolverGroup<InetSocketAddress> resolver,
+      HealthBoard board,
+      UpstreamListener listener) {
+    this(options, tls, loop, transport, resolver, board, listener, System::nanoTime);
+  }
+
+  HttpUpstream(
+      UpstreamOptions options,
+      @Nullable UpstreamTls tls,
+      EventLoop loop,
+      Transport transport,
+      AddressResolverGroup<InetSocketAddress> resolver,
+      HealthBoard board,
+      UpstreamListener listener,
+      LongSupplier clock) {
     this.options = options;
     this.loop = loop;
-    this.address = addressOf(options);
-    this.authority = NetUtil.toSocketAddressString(first(options).host(), first(options).port());
-    this.bootstrap =
-        new Bootstrap()
-            .group(loop)
-            .channelFactory(transport::socketChannel)
-            .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) options.connectTimeout().toMillis())
-            .option(ChannelOption.TCP_NODELAY, true)
-            .option(ChannelOption.SO_KEEPALIVE, true)
-            // A failed write must not throw away the response that was sent before it.
-            .option(ChannelOption.AUTO_CLOSE, false)
-            .handler(new Initializer());
-    if (address.isUnresolved()) {
-      bootstrap.resolver(resolver);
+    this.listener = listener;
+    this.clock = clock;
+    UpstreamOptions.Address first = options.addresses().get(0);
+    this.authority = NetUtil.toSocketAddressString(first.host(), first.port());
+    this.connector = new Connector(options, loop, transport, LinkFactory.of(options, tls));
+    this.endpoints = new Endpoints(board);
+    this.placement = new Placement(options, endpoints, clock, home);
+    this.names = new Names(options, loop, resolver, home);
+    endpoints.replace(names.known(), options.ejection(), home);
+    if (options.healthCheck() != null && board.claim()) {
+      HealthChecks made =
+          new HealthChecks(options, options.healthCheck(), loop, connector, board, listener);
+      checks = made;
+      loop.execute(() -> startChecks(made));
     }
   }
 
-  private static UpstreamOptions.Address first(UpstreamOptions options) {
-    return options.addresses().get(0);
-  }
-
-  /** Literal addresses need no resolver. */
-  private static InetSocketAddress addressOf(UpstreamOptions options) {
-    String host = first(options).host();
-    int port = first(options).port();
-    byte[] literal = NetUtil.createByteArrayFromIpAddressString(host);
-    if (literal == null) {
-      return InetSocketAddress.createUnresolved(host, port);
-    }
-    try {
-      return new InetSocketAddress(InetAddress.getByAddress(literal), port);
-    } catch (UnknownHostException e) {
-      throw new IllegalStateException("an address of 4 or 16 bytes is one", e);
-    }
-  }
-
-  private final class Initializer extends ChannelInitializer<Channel> {
-    @Override
-    protected void initChannel(Channel channel) {
-      ResponseDecoder decoder = new ResponseDecoder();
-      Http1Connection connection = new Http1Connection(HttpUpstream.this, decoder, channel);
-      channel.pipeline().addLast(decoder, new OnePieceRequestEncoder(), connection);
-    }
+  private void startChecks(HealthChecks made) {
+    names.start();
+    made.start(endpoints::all);
   }
 
   /** The upstream's name in the configuration. */
   public String name() {
     return options.name();
-  }
-
-  UpstreamOptions options() {
-    return options;
-  }
-
-  /** host:port, for requests that name no host. */
-  String authority() {
-    return authority;
-  }
-
-  long nanoTime() {
-    return System.nanoTime();
   }
 
   @Override
@@ -127,97 +114,9 @@ public final class HttpUpstream implements Upstream {
       acquirer.refused(Refusal.CLOSED);
       return;
     }
-    Http1Connection live = takeIdle();
-    if (live != null) {
-      acquirer.acquired(live);
-    } else if (open.size() + connecting < options.maxConnections()) {
-      connect(acquirer);
-    } else if (waiting.size() < options.maxWaiting()) {
-      waiting.add(new Waiting(acquirer, nanoTime() + options.acquireTimeout().toNanos()));
-    } else {
-      acquirer.refused(Refusal.QUEUE_FULL);
-    }
-  }
-
-  private @Nullable Http1Connection takeIdle() {
-    for (Idle last = idle.pollLast(); last != null; last = idle.pollLast()) {
-      boolean fresh = nanoTime() - last.since < options.idleTimeout().toNanos();
-      if (fresh && Transport.isQuietAndOpen(last.connection.channel())) {
-        return last.connection;
-      }
-      last.connection.close();
-    }
-    return null;
-  }
-
-  private void connect(Acquirer acquirer) {
-    connecting++;
+    names.start();
+    placement.place(acquirer, names.isLookingUp());
     startBeating();
-    ChannelFuture connect = bootstrap.connect(address);
-    connect.addListener(
-        done -> {
-          // Without a file descriptor left there is no channel, and the news comes from elsewhere.
-          if (loop.inEventLoop()) {
-            connectEnded(connect, acquirer);
-          } else {
-            loop.execute(() -> connectEnded(connect, acquirer));
-          }
-        });
-  }
-
-  private void connectEnded(ChannelFuture connect, Acquirer acquirer) {
-    connecting--;
-    if (connect.isSuccess()) {
-      connected(connect.channel(), acquirer);
-      return;
-    }
-    // Those who wait first: the refused caller may come again at once.
-    serveWaiting();
-    acquirer.refused(
-        connect.cause() instanceof ConnectTimeoutException
-            ? Refusal.CONNECT_TIMEOUT
-            : Refusal.UNREACHABLE);
-  }
-
-  private void connected(Channel channel, Acquirer acquirer) {
-    Http1Connection connection = channel.pipeline().get(Http1Connection.class);
-    if (connection == null || closed) {
-      Transport.close(channel);
-      acquirer.refused(closed ? Refusal.CLOSED : Refusal.UNREACHABLE);
-      return;
-    }
-    open.add(connection);
-    acquirer.acquired(connection);
-  }
-
-  /** The connection can carry another exchange. */
-  void released(Http1Connection connection) {
-    if (closed) {
-      connection.close();
-      return;
-    }
-    if (waiting.isEmpty()) {
-      idle.addLast(new Idle(connection, nanoTime()));
-    } else if (Transport.isQuietAndOpen(connection.channel())) {
-      waiting.remove().acquirer.acquired(connection);
-    } else {
-      // Its place goes to whoever waits.
-      connection.close();
-    }
-  }
-
-  void closed(Http1Connection connection) {
-    if (open.remove(connection)) {
-      idle.removeIf(resting -> resting.connection == connection);
-      serveWaiting();
-    }
-  }
-
-  /** A place became free without a connection. */
-  private void serveWaiting() {
-    while (!closed && !waiting.isEmpty() && open.size() + connecting < options.maxConnections()) {
-      connect(waiting.remove().acquirer);
-    }
   }
 
   private void startBeating() {
@@ -233,68 +132,160 @@ public final class HttpUpstream implements Upstream {
 
   private void beat() {
     try {
-      look(nanoTime());
+      long now = clock.getAsLong();
+      placement.expire(now);
+      endpoints.beat(now);
+      placement.serveWaiting();
     } finally {
-      beating = connecting > 0 || !open.isEmpty() || !waiting.isEmpty();
+      beating = endpoints.connections() > 0 || placement.waiting() > 0;
       if (beating) {
         schedule();
       }
     }
   }
 
-  private void look(long now) {
-    while (!waiting.isEmpty() && now - waiting.element().until > 0) {
-      waiting.remove().acquirer.refused(Refusal.QUEUE_TIMEOUT);
-    }
-    // The oldest rest first.
-    for (Iterator<Idle> resting = idle.iterator(); resting.hasNext(); ) {
-      Idle oldest = resting.next();
-      if (now - oldest.since < options.idleTimeout().toNanos()) {
-        break;
-      }
-      resting.remove();
-      oldest.connection.close();
-    }
-    if (open.size() > idle.size()) {
-      List.copyOf(open).forEach(connection -> connection.beat(now));
-    }
-  }
+  /** What its parts need of the upstream. */
+  private final class Home implements Connecting.Home, Names.Listener {
 
-  /**
-   * Whether one more connection may be kept for a response that is overdue. They may hold a quarter
-   * of the pool, so that an upstream that hung and recovered is not starved by its past.
-   */
-  boolean mayKeepOverdue() {
-    long overdue = open.stream().filter(Http1Connection::isOverdue).count();
-    return overdue <= Math.max(1, options.maxConnections() / 4);
+    @Override
+    public UpstreamOptions options() {
+      return options;
+    }
+
+    @Override
+    public String authority() {
+      return authority;
+    }
+
+    @Override
+    public long nanoTime() {
+      return clock.getAsLong();
+    }
+
+    @Override
+    public boolean isClosed() {
+      return closed;
+    }
+
+    @Override
+    public Connector connector() {
+      return connector;
+    }
+
+    /**
+     * Overdue responses may hold a quarter of the pool, so that an upstream that hung and recovered
+     * is not starved by its past.
+     */
+    @Override
+    public boolean mayKeepOverdue() {
+      return endpoints.overdueLinks() <= Math.max(1, options.maxConnections() / 4);
+    }
+
+    @Override
+    public void roomLeft() {
+      placement.serveWaiting();
+    }
+
+    @Override
+    public @Nullable Endpoint next(List<Endpoint> tried) {
+      long now = nanoTime();
+      Endpoint next = endpoints.choose(now, tried);
+      if (next != null) {
+        endpoints.chosen(next, now);
+      }
+      return next;
+    }
+
+    @Override
+    public void connectFailed(Endpoint endpoint) {
+      connectFailures.increment();
+      failed(endpoint);
+    }
+
+    @Override
+    public void failed(Endpoint endpoint) {
+      Standing standing = endpoints.standing(endpoint);
+      if (standing != null && standing.failed(nanoTime())) {
+        ejections.increment();
+        listener.ejected(name(), endpoint.address(), Duration.ofNanos(standing.span()));
+      }
+    }
+
+    @Override
+    public void succeeded(Endpoint endpoint) {
+      Standing standing = endpoints.standing(endpoint);
+      if (standing != null && standing.succeeded(nanoTime())) {
+        listener.returned(name(), endpoint.address());
+      }
+    }
+
+    @Override
+    public void changed(Map<InetSocketAddress, UpstreamOptions.Address> addresses) {
+      endpoints.replace(addresses, options.ejection(), this);
+    }
+
+    @Override
+    public void lookedUp() {
+      if (endpoints.isEmpty() && !names.isLookingUp()) {
+        placement.refuseAll(Refusal.UNREACHABLE);
+      }
+      placement.serveWaiting();
+    }
+
+    @Override
+    public void lookUpFailed(String host, String why) {
+      listener.lookUpFailed(name(), host, why);
+    }
   }
 
   /** Open connections, connecting ones included. Event loop only. */
   public int connections() {
-    return open.size() + connecting;
+    return endpoints.connections();
   }
 
   /** Connections at rest. Event loop only. */
   public int idleConnections() {
-    return idle.size();
+    return endpoints.restingLinks();
   }
 
   /** Requests that wait for a connection. Event loop only. */
   public int waitingRequests() {
-    return waiting.size();
+    return placement.waiting();
+  }
+
+  /** How many addresses are known. Any thread, as all that follow; may be a moment old. */
+  public int addresses() {
+    return endpoints.size();
+  }
+
+  /** How many of them this event loop passes over because requests failed. */
+  public int ejectedAddresses() {
+    return endpoints.ejected();
+  }
+
+  /** How many of them fail their health checks. */
+  public int unhealthyAddresses() {
+    return endpoints.unhealthy();
+  }
+
+  /** How often addresses were ejected. */
+  public long ejections() {
+    return ejections.sum();
+  }
+
+  /** How many connections could not be made. */
+  public long connectFailures() {
+    return connectFailures.sum();
   }
 
   /** Closes what rests and refuses what waits; connections in use close when they are done. */
   public void close() {
     closed = true;
-    List<Waiting> refused = new ArrayList<>(waiting);
-    waiting.clear();
-    refused.forEach(waiter -> waiter.acquirer.refused(Refusal.CLOSED));
-    List.copyOf(idle).forEach(resting -> resting.connection.close());
-    idle.clear();
+    names.stop();
+    if (checks != null) {
+      checks.stop();
+    }
+    placement.refuseAll(Refusal.CLOSED);
+    endpoints.leave();
   }
-
-  private record Idle(Http1Connection connection, long since) {}
-
-  private record Waiting(Acquirer acquirer, long until) {}
 }

@@ -10,6 +10,7 @@ import io.netty.handler.codec.http.HttpMessage;
 import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpResponseDecoder;
 import io.netty.handler.codec.http.HttpVersion;
+import io.netty.util.AsciiString;
 import io.netty.util.ReferenceCountUtil;
 import java.util.List;
 
@@ -78,6 +79,32 @@ final class ResponseDecoder extends HttpResponseDecoder {
         || (codings.size() == 1
             && codings.get(0).equalsIgnoreCase("chunked")
             && version.minorVersion() > 0);
+  }
+
+  /** A status code is three digits (RFC 9112 §4); a number parser would take a sign too. */
+  @Override
+  protected HttpMessage createMessage(String[] initialLine) {
+    String status = initialLine[1];
+    if (status.length() != 3 || !status.chars().allMatch(c -> c >= '0' && c <= '9')) {
+      throw new IllegalArgumentException("a status code is not three digits");
+    }
+    return super.createMessage(initialLine);
+  }
+
+  /**
+   * Between a field's name and its colon blanks are removed (RFC 9112 §5.1), yet a colon there must
+   * be: others may read a line without one differently.
+   */
+  @Override
+  protected AsciiString splitHeaderName(byte[] line, int start, int length) {
+    int colon = start + length;
+    while (colon < line.length && (line[colon] == ' ' || line[colon] == '\t')) {
+      colon++;
+    }
+    if (colon == line.length || line[colon] != ':') {
+      throw new IllegalArgumentException("a field has no colon");
+    }
+    return super.splitHeaderName(line, start, length);
   }
 
   @Override

@@ -169,7 +169,9 @@ class AttemptTest {
     stage.store.done();
     assertThat(call.client().status())
         .isEqualTo(
-            refusal == Upstream.Refusal.UNREACHABLE || refusal == Upstream.Refusal.CONNECT_TIMEOUT
+            refusal == Upstream.Refusal.UNREACHABLE
+                    || refusal == Upstream.Refusal.CONNECT_TIMEOUT
+                    || refusal == Upstream.Refusal.TLS_FAILED
                 ? 502
                 : 503);
     assertThat(call.client().headers().contains("Retry-After")).isTrue();
@@ -403,7 +405,10 @@ class AttemptTest {
   // ---- sent, and no response
 
   @ParameterizedTest
-  @EnumSource(value = Failure.class, names = "TIMEOUT", mode = EnumSource.Mode.EXCLUDE)
+  @EnumSource(
+      value = Failure.class,
+      names = {"TIMEOUT", "NOT_PROCESSED"},
+      mode = EnumSource.Mode.EXCLUDE)
   void requestThatWasSentAndLostIsUnknown(Failure failure) {
     Stage stage = Stage.open();
     Stage.Call call = stage.acquired();
@@ -415,6 +420,66 @@ class AttemptTest {
     assertThat(call.client().problem()).isEqualTo("outcome-unknown");
     assertThat(call.client().headers().contains("Retry-After")).isFalse();
     assertThat(stage.store.commands()).containsExactly("reserve 1", "Unknown 1");
+    isOver(stage);
+  }
+
+  @Test
+  void requestThatTheUpstreamDidNotProcessIsReleasedThenTheClientIsTold() {
+    Stage stage = Stage.open();
+    Stage.Call call = stage.acquired();
+    stage.upstream.connect().receiver().failed(Failure.NOT_PROCESSED);
+    assertThat(call.client().isAnswered()).isFalse();
+    stage.store.done();
+
+    assertThat(call.client().status()).isEqualTo(503);
+    assertThat(call.client().problem()).isEqualTo("upstream-unreachable");
+    assertThat(call.client().headers().get("Retry-After")).isEqualTo("1");
+    assertThat(stage.store.commands()).containsExactly("reserve 1", "release 1");
+    assertThat(stage.upstream.waiting()).isZero();
+    isOver(stage);
+  }
+
+  @Test
+  void laterAttemptThatTheUpstreamDidNotProcessLeavesTheOutcomeUnknown() {
+    Stage stage = Stage.with().retry().open();
+    Stage.Call call = stage.tookOver();
+    stage.upstream.connect().receiver().failed(Failure.NOT_PROCESSED);
+    stage.store.done();
+
+    assertThat(call.client().status()).isEqualTo(503);
+    assertThat(stage.store.commands()).endsWith("Unknown 2");
+    isOver(stage);
+  }
+
+  @Test
+  void overdueRequestThatTheUpstreamDidNotProcessIsReleased() {
+    Stage stage = Stage.open();
+    Stage.Call call = stage.acquired();
+    Connection connection = stage.upstream.connect();
+    connection.receiver().overdue();
+    stage.store.done();
+    connection.receiver().failed(Failure.NOT_PROCESSED);
+    stage.store.done();
+
+    assertThat(call.client().problem()).isEqualTo("outcome-unknown");
+    assertThat(stage.store.commands()).containsExactly("reserve 1", "Unknown 1", "release 1");
+    isOver(stage);
+  }
+
+  @Test
+  void overdueRequestThatWasNotProcessedIsReleasedAsSoonAsTheStoreIsBack() {
+    Stage stage = Stage.open();
+    stage.acquired();
+    Connection connection = stage.upstream.connect();
+    connection.receiver().overdue();
+    stage.store.fail();
+    connection.receiver().failed(Failure.NOT_PROCESSED);
+    stage.store.fail();
+    stage.scheduler.advance(Duration.ofSeconds(30));
+    stage.store.done();
+
+    assertThat(stage.store.commands())
+        .containsExactly("reserve 1", "Unknown 1", "release 1", "release 1");
     isOver(stage);
   }
 

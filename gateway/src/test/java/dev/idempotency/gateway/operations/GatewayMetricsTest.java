@@ -136,6 +136,8 @@ class GatewayMetricsTest {
     metrics.deferredWrites(() -> 2);
     metrics.upstream("orders", () -> 5, () -> 2, () -> 1);
     metrics.upstream("orders", () -> 6, () -> 3, () -> 0);
+    metrics.upstreamAddresses("orders", () -> 3, () -> 1, () -> 2, () -> 4, () -> 5);
+    metrics.upstreamAddresses("orders", () -> 3, () -> 2, () -> 2, () -> 6, () -> 7);
 
     assertThat(series())
         .containsEntry("gateway_body_bytes", 0.0)
@@ -147,6 +149,11 @@ class GatewayMetricsTest {
         .containsEntry("gateway_upstream_connections{state=\"open\",upstream=\"orders\"}", 11.0)
         .containsEntry("gateway_upstream_connections{state=\"idle\",upstream=\"orders\"}", 5.0)
         .containsEntry("gateway_upstream_waiting{upstream=\"orders\"}", 1.0)
+        .containsEntry("gateway_upstream_addresses{state=\"known\",upstream=\"orders\"}", 3.0)
+        .containsEntry("gateway_upstream_addresses{state=\"ejected\",upstream=\"orders\"}", 2.0)
+        .containsEntry("gateway_upstream_addresses{state=\"unhealthy\",upstream=\"orders\"}", 2.0)
+        .containsEntry("gateway_upstream_ejections_total{upstream=\"orders\"}", 10.0)
+        .containsEntry("gateway_upstream_connect_failures_total{upstream=\"orders\"}", 12.0)
         .containsKey("gateway_network_buffer_bytes{memory=\"direct\"}");
   }
 

@@ -37,6 +37,16 @@ public final class RawClient implements AutoCloseable {
     }
   }
 
+  /** Over a connection that was made elsewhere, such as a TLS one. */
+  public static RawClient over(Socket socket) {
+    try {
+      socket.setSoTimeout(PATIENCE_MILLIS);
+      return new RawClient(socket);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
   /** One request on a connection of its own. */
   public static RawResponse once(int port, byte[] request) {
     try (RawClient client = connect(port)) {

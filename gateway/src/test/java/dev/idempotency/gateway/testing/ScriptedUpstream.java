@@ -7,7 +7,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
@@ -20,6 +19,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLSocket;
 
 /**
  * An upstream that does to each request what a test says: answers any bytes, holds, closes, resets,
@@ -55,11 +56,13 @@ public final class ScriptedUpstream implements AutoCloseable {
   /** The connection of one request. */
   public static final class Wire {
     private final Socket socket;
+    private final Socket raw;
     private final InputStream in;
     private boolean keep = true;
 
-    private Wire(Socket socket) throws IOException {
+    private Wire(Socket socket, Socket raw) throws IOException {
       this.socket = socket;
+      this.raw = raw;
       this.in = new BufferedInputStream(socket.getInputStream(), 64 * 1024);
     }
 
@@ -71,6 +74,17 @@ public final class ScriptedUpstream implements AutoCloseable {
       OutputStream out = socket.getOutputStream();
       out.write(bytes);
       out.flush();
+      return this;
+    }
+
+    /** Sends pieces that arrive at once, each under TLS in a record of its own. */
+    public Wire sendTogether(String... pieces) throws IOException {
+      CorkedSocket corked = (CorkedSocket) raw;
+      corked.cork();
+      for (String piece : pieces) {
+        send(piece);
+      }
+      corked.uncork();
       return this;
     }
 
@@ -100,8 +114,14 @@ public final class ScriptedUpstream implements AutoCloseable {
     /** Closes with RST. */
     public void reset() throws IOException {
       keep = false;
-      socket.setSoLinger(true, 0);
-      socket.close();
+      raw.setSoLinger(true, 0);
+      raw.close();
+    }
+
+    /** Closes with FIN, and under TLS without close_notify. */
+    public void cut() throws IOException {
+      keep = false;
+      raw.close();
     }
 
     public Socket socket() {
@@ -141,10 +161,12 @@ public final class ScriptedUpstream implements AutoCloseable {
   private final Set<Socket> open = ConcurrentHashMap.newKeySet();
   private volatile Script script;
   private volatile boolean readBodies = true;
+  private volatile SSLContext tls;
+  private volatile boolean clientCertificates;
 
   private ScriptedUpstream(Script script) throws IOException {
     this.script = script;
-    this.listener = new ServerSocket(0, 200, InetAddress.getLoopbackAddress());
+    this.listener = new CorkedSocket.Listener();
     daemon("upstream-accept", this::accept);
   }
 
@@ -154,6 +176,18 @@ public final class ScriptedUpstream implements AutoCloseable {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  /** Speaks TLS from the next connection on, as that says. */
+  public ScriptedUpstream tls(SSLContext context) {
+    tls = context;
+    return this;
+  }
+
+  /** Demands certificates of those that connect. */
+  public ScriptedUpstream demandingCertificates() {
+    clientCertificates = true;
+    return this;
   }
 
   /** Answers 200 "ok" to everything. */
@@ -176,7 +210,7 @@ public final class ScriptedUpstream implements AutoCloseable {
   }
 
   public String url() {
-    return "http://127.0.0.1:" + port();
+    return (tls == null ? "http" : "https") + "://127.0.0.1:" + port();
   }
 
   public int requests() {
@@ -217,7 +251,7 @@ public final class ScriptedUpstream implements AutoCloseable {
 
   private void serve(Socket socket) {
     try {
-      Wire wire = new Wire(socket);
+      Wire wire = new Wire(secured(socket), socket);
       while (wire.keep) {
         Received request = read(wire.in);
         if (request == null) {
@@ -236,6 +270,18 @@ public final class ScriptedUpstream implements AutoCloseable {
         // It is closed.
       }
     }
+  }
+
+  private Socket secured(Socket raw) throws IOException {
+    if (tls == null) {
+      return raw;
+    }
+    SSLSocket socket =
+        (SSLSocket) tls.getSocketFactory().createSocket(raw, "127.0.0.1", raw.getPort(), true);
+    socket.setUseClientMode(false);
+    socket.setNeedClientAuth(clientCertificates);
+    socket.startHandshake();
+    return socket;
   }
 
   private Received read(InputStream in) throws IOException {
