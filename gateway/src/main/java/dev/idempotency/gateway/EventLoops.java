@@ -70,8 +70,7 @@ final class EventLoops {
         HealthBoard board = boards.computeIfAbsent(upstream.name(), name -> new HealthBoard());
         UpstreamTls own = tls.of(upstream.name());
         pools.put(
-            upstream.name(),
-            new HttpUpstream(options, own, loop, transport, resolver, board, log));
+            upstream.name(), new HttpUpstream(options, own, loop, transport, resolver, board, log));
       }
       upstreams.put(loop, List.copyOf(pools.values()));
       exchanges.put(

@@ -59,7 +59,8 @@ public final class ChannelTunnel extends ChannelInboundHandlerAdapter implements
     channel.config().setOption(ChannelOption.ALLOW_HALF_CLOSURE, true);
     channel.config().setAutoClose(true);
     pipeline.addLast(tunnel);
-    // From the last, so that a decoder hands what it has not read yet to the tunnel and nobody else.
+    // From the last, so that a decoder hands what it has not read yet to the tunnel and nobody
+    // else.
     for (int i = before.size() - 1; i >= 0 && !(before.get(i) instanceof SslHandler); i--) {
       pipeline.remove(before.get(i));
     }

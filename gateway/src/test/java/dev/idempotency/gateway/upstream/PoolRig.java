@@ -77,7 +77,8 @@ final class PoolRig implements AutoCloseable {
             acquireTimeout,
             ejection,
             health);
-    return new HttpUpstream(options, null, loop, transport, resolver, board, listener(), clock::get);
+    return new HttpUpstream(
+        options, null, loop, transport, resolver, board, listener(), clock::get);
   }
 
   private UpstreamListener listener() {
