@@ -2,24 +2,24 @@ package dev.idempotency.gateway.exchange;
 
 import dev.idempotency.gateway.http.Chunk;
 import dev.idempotency.gateway.http.Headers;
+import dev.idempotency.gateway.http.RequestHead;
 import dev.idempotency.gateway.http.Response;
 import dev.idempotency.gateway.http.ResponseHead;
+import dev.idempotency.gateway.idempotency.Fingerprint;
 import dev.idempotency.gateway.idempotency.Outcome;
-import dev.idempotency.gateway.idempotency.OutcomePolicy;
 import dev.idempotency.gateway.idempotency.Reservation;
-import dev.idempotency.gateway.idempotency.Settlement;
-import dev.idempotency.gateway.idempotency.StoreUnavailableException;
 import dev.idempotency.gateway.idempotency.StoredOperation;
-import dev.idempotency.gateway.idempotency.StoredResponse;
-import dev.idempotency.gateway.idempotency.Verdict;
-import dev.idempotency.gateway.idempotency.WriteReply;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The attempt that holds a reservation: forwards once, takes the response in, settles the record
- * and only then answers. The lease is renewed for as long as the response is awaited.
+ * The attempt that holds a reservation: forwards once, takes the response in and lets it be
+ * settled. The lease is renewed for as long as the response is awaited.
+ *
+ * <p>A client that goes after its request was whole changes nothing: the exchange with the upstream
+ * goes on at full speed. But a response that has begun gets {@link #LONGEST_UNHEARD} at most, since
+ * a stream of events may never end; then the upstream is cut off and the record says that the
+ * operation is done and its response not kept.
  */
 final class Attempt implements Upstream.Acquirer, ResponseReceiver {
 
@@ -32,6 +32,8 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
     FORWARDED,
     /** The caller was told that the outcome is unknown; a late response is still welcome. */
     OVERDUE,
+    /** The response is there before the request was whole; what the request was is awaited. */
+    ANSWERED_EARLY,
     /** The response is there; the record is being written. */
     SETTLING,
     ENDED
@@ -39,19 +41,25 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
 
   private static final int MOST_TRIES = 3;
 
+  /** For how long a response that began goes on without its client. */
+  private static final Duration LONGEST_UNHEARD = Duration.ofMinutes(5);
+
+  /** For how long the rest of a request is awaited that was answered early. */
+  private static final Duration LONGEST_REST = Duration.ofSeconds(5);
+
   private final Exchanges exchanges;
   private final Route route;
   private final Course course;
-  private final Reservation reservation;
-  private final Lease lease;
-  private final BodyBuffer body;
-  private final Peer peer;
+  private final Renewals renewals;
+  private final Incoming incoming;
   private final KeyedExchange keyed;
+  private final Settling settling;
   private Phase phase = Phase.CONNECTING;
   private @Nullable UpstreamConnection connection;
-  private @Nullable Capture capture;
   private int tries;
-  private boolean lateResponse;
+  private Headers trailers = new Headers();
+  private boolean unheard;
+  private long unheardSince;
 
   Attempt(
       Exchanges exchanges,
@@ -59,17 +67,16 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
       Course course,
       Reservation reservation,
       Lease lease,
-      BodyBuffer body,
-      Peer peer,
       KeyedExchange keyed) {
     this.exchanges = exchanges;
     this.route = route;
     this.course = course;
-    this.reservation = reservation;
-    this.lease = lease;
-    this.body = body;
-    this.peer = peer;
+    this.renewals = new Renewals(exchanges, lease);
+    this.incoming = new Incoming(exchanges, route, keyed);
     this.keyed = keyed;
+    this.settling =
+        new Settling(
+            exchanges, route, course, reservation, incoming, keyed, this::leaveUnlessOverdue);
   }
 
   void start() {
@@ -103,7 +110,7 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
 
   /** Sends only on a lease that is surely alive; a process that was stopped may have lost it. */
   private void secure() {
-    if (lease.isSure(exchanges.scheduler.nanoTime())) {
+    if (renewals.isSure()) {
       forward();
     } else if (++tries > MOST_TRIES) {
       giveConnectionBack();
@@ -119,11 +126,10 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
       return;
     }
     phase = Phase.FORWARDED;
+    Reservation reservation = settling.reservation();
     course.sent(reservation.attempt());
-    if (!live.send(
-        exchanges.forwarded.of(course.head(), peer, reservation.attempt()),
-        body.toByteArray(),
-        this)) {
+    RequestHead head = exchanges.forwarded.of(course.head(), keyed.peer, reservation.attempt());
+    if (!keyed.send(live, head, this)) {
       // It died while it waited, and surely nothing was sent.
       connection = null;
       if (++tries > MOST_TRIES) {
@@ -138,41 +144,45 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
   /** Called at every beat. */
   void renewIfDue(long now) {
     // Not while settling: a renewal behind a release would write the reservation anew.
-    boolean held = phase == Phase.CONNECTING || phase == Phase.FORWARDED;
-    if (held && lease.isDue(now)) {
+    boolean held =
+        phase == Phase.CONNECTING || phase == Phase.FORWARDED || phase == Phase.ANSWERED_EARLY;
+    if (held && renewals.isDue(now)) {
       renew();
+    }
+    endIfUnheard(now);
+  }
+
+  private void endIfUnheard(long now) {
+    Capture begun = incoming.capture();
+    if (phase == Phase.FORWARDED
+        && begun != null
+        && unheard
+        && now - unheardSince > LONGEST_UNHEARD.toNanos()) {
+      cancel();
+      begun.giveUp();
+      settle(begun);
     }
   }
 
   private void renew() {
-    lease.asked();
-    long sentAt = exchanges.scheduler.nanoTime();
-    Stages.when(
-        exchanges.store.renew(reservation),
-        reply -> renewed(sentAt, reply),
-        this::renewalFailed,
-        exchanges.listener);
+    renewals.renew(settling.reservation(), this::renewed, this::lost, this::notRenewed);
   }
 
-  private void renewed(long sentAt, WriteReply reply) {
-    if (reply instanceof WriteReply.Fenced fenced) {
-      lease.lost();
-      if (isUnsent()) {
-        giveConnectionBack();
-        fenced(fenced.current());
-      }
-      return;
-    }
-    lease.renewed(sentAt);
+  private void renewed() {
     if (phase == Phase.SECURING) {
       secure();
+    }
+  }
+
+  private void lost(StoredOperation current) {
+    if (isUnsent()) {
+      giveConnectionBack();
+      settling.fenced(current);
     }
     // A request that was sent runs to its end; what its record says then is found when settling.
   }
 
-  private void renewalFailed(StoreUnavailableException unavailable) {
-    exchanges.listener.renewalFailed();
-    lease.failed(exchanges.scheduler.nanoTime());
+  private void notRenewed() {
     if (phase == Phase.SECURING) {
       giveConnectionBack();
       withdraw(Result.STORE_UNAVAILABLE, Problems.storeUnavailable());
@@ -183,151 +193,175 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
     return phase == Phase.CONNECTING || phase == Phase.SECURING;
   }
 
+  // ---- a request that streams
+
+  @Override
+  public void writable() {
+    keyed.writable();
+  }
+
+  /** The request has been seen to its end. */
+  void requestIsWhole(Fingerprint made) {
+    Fingerprint claimed = settling.reservation().fingerprint();
+    if (!claimed.isOpen() && !claimed.equals(made)) {
+      another();
+      return;
+    }
+    settling.know(made);
+    if (phase == Phase.ANSWERED_EARLY) {
+      answerEarly();
+    } else if (phase == Phase.FORWARDED && claimed.isOpen()) {
+      seal();
+    } else if (phase == Phase.FORWARDED) {
+      keyed.finish();
+    }
+  }
+
+  /** It follows an attempt of another request: the upstream never gets its end. */
+  private void another() {
+    if (phase == Phase.FORWARDED || phase == Phase.ANSWERED_EARLY) {
+      cancel();
+      withdraw(Result.KEY_REUSED, Problems.keyReused());
+    }
+  }
+
+  /**
+   * Writes the fingerprint before the upstream gets the request's end: from then on the request may
+   * have been executed, and a retry must be told from a reuse whatever dies. Where the store does
+   * not answer, the request runs to its end as every request does that was sent.
+   */
+  private void seal() {
+    renewals.renew(
+        settling.reservation(), this::finishRequest, this::lostAtItsEnd, this::finishRequest);
+  }
+
+  private void lostAtItsEnd(StoredOperation current) {
+    if (phase == Phase.FORWARDED) {
+      cancel();
+      phase = Phase.SETTLING;
+      settling.fenced(current);
+    }
+  }
+
+  private void finishRequest() {
+    if (phase == Phase.FORWARDED) {
+      keyed.finish();
+    }
+  }
+
+  /** The request turns out longer than it may be. */
+  void tooLarge(Response problem) {
+    if (phase == Phase.FORWARDED) {
+      cancel();
+      phase = Phase.SETTLING;
+      settling.unknown(Result.TOO_LARGE, problem);
+    } else {
+      restIsTooLong();
+    }
+  }
+
+  /** The rest of a request that was answered early is awaited no longer. */
+  void restIsTooLong() {
+    if (phase == Phase.ANSWERED_EARLY) {
+      answerEarly();
+    }
+  }
+
+  private void answerEarly() {
+    Capture whole = incoming.capture();
+    if (whole != null) {
+      settle(whole);
+    }
+  }
+
   // ---- the response
 
   @Override
   public void informational(ResponseHead head) {
-    if (phase == Phase.FORWARDED && head.status() != 100 && !isAnswering()) {
+    if (isWanted() && head.status() != 100 && !incoming.isAnswering()) {
       keyed.client().informational(ResponseFields.endToEnd(head));
     }
+  }
+
+  /** Whether the client still waits for this response. */
+  private boolean isWanted() {
+    return phase == Phase.FORWARDED;
   }
 
   @Override
   public void head(ResponseHead head, long contentLength) {
     course.received();
-    Outcome outcome = route.outcomes().of(head);
-    boolean saidSo = OutcomePolicy.said(head) != null;
-    capture =
-        new Capture(
-            ResponseFields.endToEnd(head),
-            contentLength,
-            outcome,
-            saidSo,
-            BodyBuffer.of(route.responseLimit(), contentLength, exchanges.budget));
-    if (phase == Phase.FORWARDED && contentLength > route.responseLimit()) {
-      capture.begin(keyed.client());
-    }
+    incoming.head(head, contentLength, isWanted());
   }
 
   @Override
   public void chunk(Chunk chunk) {
-    Capture current = capture;
-    if (current == null) {
-      chunk.release();
-      return;
-    }
-    ClientStream client = phase == Phase.FORWARDED ? keyed.client() : ClientStream.GONE;
-    current.take(chunk, client);
-    if (current.isBegun() && !client.isWritable() && connection != null) {
+    if (!incoming.chunk(chunk, isWanted()) && connection != null) {
       connection.pauseResponse();
     }
   }
 
-  /**
-   * Where the route streams, the client's response begins here and not with its head: what turns
-   * out to be broken in the same burst is answered as an error of its own.
-   */
   @Override
   public void flush() {
-    if (phase == Phase.FORWARDED && capture != null && route.streaming()) {
-      capture.begin(keyed.client());
-    }
-    if (isAnswering()) {
-      keyed.client().flush();
-    }
+    incoming.flush(isWanted());
   }
 
-  @Override
-  public void writable() {}
-
   void clientWritable() {
-    if (connection != null) {
+    if (connection != null && !keyed.delivery().isBehind()) {
       connection.resumeResponse();
     }
   }
 
-  /** The exchange with the upstream goes on without the client, at full speed. */
   void clientGone() {
-    clientWritable();
+    unheard = true;
+    unheardSince = exchanges.scheduler.nanoTime();
+    if (keyed.isWhole()) {
+      clientWritable();
+    } else {
+      cutOff();
+    }
+  }
+
+  /** The client went inside its request, which so never gets an end. */
+  private void cutOff() {
+    if (isUnsent()) {
+      giveConnectionBack();
+      withdraw(Result.CLIENT_GONE, Problems.requestCutOff());
+    } else if (phase == Phase.FORWARDED) {
+      cancel();
+      unknown(Problems.requestCutOff(), Phase.SETTLING);
+    } else {
+      restIsTooLong();
+    }
   }
 
   boolean isOver() {
     return phase == Phase.ENDED;
   }
 
-  private boolean isAnswering() {
-    return capture != null && capture.isBegun();
-  }
-
   @Override
   public void end(Headers received) {
     connection = null;
-    Capture whole = capture;
+    keyed.cut();
+    Capture whole = incoming.capture();
     if (whole == null) {
       return;
     }
-    Headers trailers = ResponseFields.trailers(received);
+    trailers = ResponseFields.trailers(received);
     if (phase == Phase.OVERDUE) {
-      settleLate(whole, trailers);
-      return;
-    }
-    phase = Phase.SETTLING;
-    StoredResponse stored = whole.stored(trailers, route.keptFields());
-    write(whole, stored, () -> deliver(whole, trailers));
-  }
-
-  private void deliver(Capture whole, Headers trailers) {
-    if (whole.isBegun()) {
-      keyed.client().end(trailers);
-      keyed.client().flush();
-      ended(whole.result(), whole.head().status());
+      phase = Phase.SETTLING;
+      settling.late(whole, trailers, this::leave);
+    } else if (!keyed.isWhole() && whole.outcome() == Outcome.COMPLETED && keyed.isNearlyWhole()) {
+      phase = Phase.ANSWERED_EARLY;
+      exchanges.scheduler.schedule(this::restIsTooLong, LONGEST_REST);
     } else {
-      respond(whole.result(), whole.response(trailers));
+      settle(whole);
     }
   }
 
-  /** Writes what became of the attempt, then does the rest unless another attempt holds it. */
-  private void write(Capture whole, @Nullable StoredResponse stored, Runnable then) {
-    course.asked();
-    Stages.when(
-        settled(whole, stored),
-        reply -> {
-          course.replied();
-          if (reply instanceof WriteReply.Fenced fenced) {
-            fenced(fenced.current());
-          } else {
-            then.run();
-          }
-        },
-        unavailable -> {
-          course.replied();
-          // The client gets its answer; the record follows as soon as the store is back.
-          defer(whole, stored);
-          then.run();
-        },
-        exchanges.listener);
-  }
-
-  private void defer(Capture whole, @Nullable StoredResponse stored) {
-    whole.keepMemory();
-    exchanges.deferred.add(store -> settled(whole, stored), whole::releaseMemory);
-  }
-
-  private CompletionStage<WriteReply> settled(Capture whole, @Nullable StoredResponse stored) {
-    return switch (whole.outcome()) {
-      case COMPLETED -> exchanges.store.settle(reservation, completed(whole, stored));
-      case UNKNOWN -> exchanges.store.settle(reservation, new Settlement.Unknown());
-      // What the upstream says of the operation counts for all attempts, a status for this one
-      // only.
-      case RELEASED ->
-          whole.saidSo() ? exchanges.store.release(reservation) : keyed.withdraw(reservation);
-    };
-  }
-
-  private static Settlement completed(Capture whole, @Nullable StoredResponse stored) {
-    return stored == null
-        ? new Settlement.NotKept(whole.head().status())
-        : new Settlement.Completed(stored);
+  private void settle(Capture whole) {
+    phase = Phase.SETTLING;
+    settling.end(whole, trailers);
   }
 
   // ---- other ends
@@ -336,13 +370,20 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
   public void overdue() {
     if (phase == Phase.FORWARDED) {
       course.received();
-      unknown(Problems.sentAndLost(Failure.TIMEOUT), Phase.OVERDUE);
+      if (keyed.isWhole()) {
+        unknown(Problems.sentAndLost(Failure.TIMEOUT), Phase.OVERDUE);
+      } else {
+        // What is not read can't become whole, and nothing will come of it.
+        cancel();
+        unknown(Problems.sentAndLost(Failure.TIMEOUT), Phase.SETTLING);
+      }
     }
   }
 
   @Override
   public void failed(Failure failure) {
     connection = null;
+    keyed.cut();
     course.received();
     boolean unprocessed = failure == Failure.NOT_PROCESSED;
     if (phase == Phase.FORWARDED && unprocessed) {
@@ -359,106 +400,17 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
   /** The caller was told that the outcome is unknown; a retry finds that nothing happened. */
   private void withdrawLate() {
     phase = Phase.SETTLING;
-    lateResponse = true;
-    Stages.when(
-        keyed.withdraw(reservation),
-        reply -> leave(),
-        unavailable -> {
-          exchanges.deferred.add(store -> keyed.withdraw(reservation), () -> {});
-          leave();
-        },
-        exchanges.listener);
+    settling.withdrawLate(this::leave);
   }
 
-  /** Writes that the outcome is unknown, then says so. */
   private void unknown(Response problem, Phase next) {
     phase = next;
-    Stages.when(
-        exchanges.store.settle(reservation, new Settlement.Unknown()),
-        reply -> {
-          if (reply instanceof WriteReply.Fenced fenced) {
-            fenced(fenced.current());
-          } else {
-            tellUnknown(problem);
-          }
-        },
-        unavailable -> {
-          exchanges.deferred.add(store -> settledUnknown(), () -> {});
-          tellUnknown(problem);
-        },
-        exchanges.listener);
+    settling.unknown(problem);
   }
 
-  /** Not any more where a late response has said what became of it. */
-  private CompletionStage<WriteReply> settledUnknown() {
-    return lateResponse
-        ? CompletableFuture.completedFuture(WriteReply.DONE)
-        : exchanges.store.settle(reservation, new Settlement.Unknown());
-  }
-
-  private void tellUnknown(Response problem) {
-    if (isAnswering()) {
-      keyed.client().abort();
-      ended(Result.UNKNOWN, 0);
-    } else {
-      respond(Result.UNKNOWN, problem);
-    }
-  }
-
-  private void settleLate(Capture whole, Headers trailers) {
-    StoredResponse stored = whole.stored(trailers, route.keptFields());
-    phase = Phase.SETTLING;
-    lateResponse = true;
-    Stages.when(
-        settled(whole, stored),
-        reply -> leave(),
-        unavailable -> {
-          defer(whole, stored);
-          leave();
-        },
-        exchanges.listener);
-  }
-
-  /** Another attempt holds the record: its word counts, never this attempt's own result. */
-  private void fenced(StoredOperation current) {
-    exchanges.listener.fenced();
-    if (isAnswering()) {
-      keyed.client().abort();
-      ended(Result.UNKNOWN, 0);
-      return;
-    }
-    keyed.answer(Verdict.on(current, reservation.fingerprint(), route.unknown()));
-    leaveUnlessOverdue();
-  }
-
-  /** Surely nothing was sent: the reservation goes, then the client is told. */
   private void withdraw(Result result, Response problem) {
     phase = Phase.SETTLING;
-    Stages.when(
-        keyed.withdraw(reservation),
-        reply -> {
-          if (reply instanceof WriteReply.Fenced fenced) {
-            // The process was stopped for longer than its lease and another attempt took over.
-            fenced(fenced.current());
-          } else {
-            respond(result, problem);
-          }
-        },
-        unavailable -> {
-          keyed.giveUp(reservation);
-          respond(result, problem);
-        },
-        exchanges.listener);
-  }
-
-  private void respond(Result result, Response response) {
-    keyed.answer(result, response);
-    leaveUnlessOverdue();
-  }
-
-  private void ended(Result result, int status) {
-    course.end(result, status);
-    leaveUnlessOverdue();
+    settling.withdraw(result, problem);
   }
 
   private void leaveUnlessOverdue() {
@@ -470,9 +422,10 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
   private void leave() {
     phase = Phase.ENDED;
     exchanges.leases.remove(this);
-    body.release();
-    if (capture != null) {
-      capture.releaseUnlessKept();
+    keyed.drop();
+    Capture captured = incoming.capture();
+    if (captured != null) {
+      captured.releaseUnlessKept();
     }
   }
 
@@ -494,10 +447,13 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
     } else if (phase == Phase.OVERDUE) {
       cancel();
       leave();
+    } else {
+      restIsTooLong();
     }
   }
 
   private void cancel() {
+    keyed.cut();
     if (connection != null) {
       connection.cancel();
       connection = null;

@@ -3,6 +3,7 @@ package dev.idempotency.gateway.exchange;
 import dev.idempotency.gateway.http.Chunk;
 import dev.idempotency.gateway.http.Response;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Gathers a body up to a limit, inside the budget of all bodies.
@@ -24,7 +25,7 @@ final class BodyBuffer {
   private final BodyBudget budget;
   private byte[] bytes = Response.NO_BODY;
   private int length;
-  private int taken;
+  private @Nullable Charge charge;
 
   /**
    * @param limit bytes, as far as an array can have them
@@ -64,16 +65,41 @@ final class BodyBuffer {
     // The first chunk of a small body is mostly the whole of it.
     int doubled = (int) Math.min(limit, Math.max(SMALLEST, 2L * bytes.length));
     int capacity = length == 0 ? wanted : Math.max(wanted, doubled);
-    if (!budget.take(capacity - taken)) {
+    if (!charge(capacity)) {
       return false;
     }
-    taken = capacity;
     bytes = Arrays.copyOf(bytes, capacity);
+    return true;
+  }
+
+  /** Who shares the bytes as they are keeps them, and the new ones are charged anew. */
+  private boolean charge(int capacity) {
+    if (charge != null && !charge.isShared()) {
+      return charge.growTo(capacity);
+    }
+    Charge fresh = Charge.of(budget, capacity);
+    if (fresh == null) {
+      return false;
+    }
+    if (charge != null) {
+      charge.release();
+    }
+    charge = fresh;
     return true;
   }
 
   int length() {
     return length;
+  }
+
+  /** Whether the chunk that was refused could be added if all memory were free. */
+  boolean couldAdd(Chunk chunk) {
+    return budget.hasRoomFor(length + chunk.length());
+  }
+
+  /** Lets one more holder have the bytes gathered, until it releases the charge. */
+  @Nullable Charge share() {
+    return charge == null ? null : charge.share();
   }
 
   /** The bytes gathered. The budget stays taken until {@link #release}. */
@@ -84,10 +110,12 @@ final class BodyBuffer {
     return bytes;
   }
 
-  /** Forgets the bytes and gives the budget back. May be called again. */
+  /** Forgets the bytes and gives the budget back unless they are shared. May be called again. */
   void release() {
-    budget.giveBack(taken);
-    taken = 0;
+    if (charge != null) {
+      charge.release();
+      charge = null;
+    }
     length = 0;
     bytes = Response.NO_BODY;
   }

@@ -15,6 +15,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class Capture {
 
+  private static final String EVENTS = "text/event-stream";
+
   private final ResponseHead head;
   private final long contentLength;
   private final Outcome outcome;
@@ -55,28 +57,37 @@ final class Capture {
   }
 
   /** From now on the client gets the response as it comes. */
-  void begin(ClientStream client) {
-    if (begun || client == ClientStream.GONE) {
+  void begin(Delivery to) {
+    if (begun || to.isGone()) {
       return;
     }
     begun = true;
     // The edge adds framing to what it is given; the record gets none of that.
-    client.begin(new ResponseHead(head.status(), head.headers().copy()), contentLength);
-    if (buffer.length() > 0) {
-      client.write(new ArrayChunk(buffer.toByteArray()));
-    }
+    ResponseHead shown = new ResponseHead(head.status(), head.headers().copy());
+    to.begin(shown, contentLength, buffer.toByteArray(), buffer.share());
+  }
+
+  /** Whether it is a stream of server-sent events, which nobody wants to get at its end. */
+  boolean isEventStream() {
+    String type = head.headers().get("Content-Type");
+    return type != null && type.regionMatches(true, 0, EVENTS, 0, EVENTS.length());
+  }
+
+  /** Keeps no more of it, and not what came before. */
+  void giveUp() {
+    overflown = true;
+    buffer.release();
   }
 
   /** Takes the chunk over. */
-  void take(Chunk chunk, ClientStream client) {
+  void take(Chunk chunk, Delivery to) {
     if (!overflown && buffer.add(chunk) != BodyBuffer.Addition.ADDED) {
-      overflown = true;
-      begin(client);
+      begin(to);
       // At once: what is not kept takes no memory.
-      buffer.release();
+      giveUp();
     }
     if (begun) {
-      client.write(chunk);
+      to.write(chunk);
     } else {
       chunk.release();
     }
@@ -93,12 +104,11 @@ final class Capture {
     return new Response(head, buffer.toByteArray(), trailers);
   }
 
-  Result result() {
-    return switch (outcome) {
-      case COMPLETED -> overflown ? Result.NOT_KEPT : Result.COMPLETED;
-      case RELEASED -> Result.RELEASED;
-      case UNKNOWN -> Result.UNKNOWN;
-    };
+  /**
+   * One more holder of the bytes, which are {@link #response}'s body; null where there are none.
+   */
+  @Nullable Charge share() {
+    return buffer.share();
   }
 
   /** The bytes are still needed after the exchange. */
@@ -114,22 +124,5 @@ final class Capture {
 
   void releaseMemory() {
     buffer.release();
-  }
-
-  /** Bytes that were gathered, on their way to the client. */
-  private record ArrayChunk(@SuppressWarnings("ArrayRecordComponent") byte[] bytes)
-      implements Chunk {
-    @Override
-    public int length() {
-      return bytes.length;
-    }
-
-    @Override
-    public void copyTo(byte[] target, int offset) {
-      System.arraycopy(bytes, 0, target, offset, bytes.length);
-    }
-
-    @Override
-    public void release() {}
   }
 }

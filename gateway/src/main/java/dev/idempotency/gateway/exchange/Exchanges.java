@@ -163,9 +163,13 @@ public final class Exchanges {
       return course.refuse(client, Result.TOO_LARGE, problem);
     }
     OperationId id = OperationId.of(route.name(), identity, present.key());
-    KeyedExchange keyed = new KeyedExchange(this, route, course, id, contentLength, peer, client);
+    // Without content there is nothing to stream, and everything is known.
+    KeyedExchange keyed =
+        route.streamsRequest() && contentLength != 0
+            ? new UploadExchange(this, route, course, id, contentLength, peer, client)
+            : new GatheredExchange(this, route, course, id, contentLength, peer, client);
     undecided.add(keyed);
-    client.wantBody();
+    keyed.begin();
     return keyed;
   }
 

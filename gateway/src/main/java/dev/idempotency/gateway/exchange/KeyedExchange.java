@@ -1,6 +1,5 @@
 package dev.idempotency.gateway.exchange;
 
-import dev.idempotency.gateway.http.Chunk;
 import dev.idempotency.gateway.http.Response;
 import dev.idempotency.gateway.idempotency.Fingerprint;
 import dev.idempotency.gateway.idempotency.OperationId;
@@ -13,16 +12,19 @@ import dev.idempotency.gateway.idempotency.Verdict;
 import dev.idempotency.gateway.idempotency.WriteReply;
 import java.time.Duration;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request with a key: gathers its body, reserves the operation, and either begins an {@link
- * Attempt} or answers from what the record says.
+ * A request with a key: reserves the operation, and either begins an {@link Attempt} or answers
+ * from what the record says. What happens to its body is up to the subclass.
  */
-final class KeyedExchange implements Exchange {
+abstract class KeyedExchange implements Exchange, Outgoing {
 
-  private enum Phase {
-    GATHERING,
+  /** What is awaited. */
+  enum Phase {
+    /** The client, for the body. */
+    READING,
     ASKING,
     WAITING,
     ATTEMPTING,
@@ -35,15 +37,15 @@ final class KeyedExchange implements Exchange {
   private static final Duration SHORTEST_WAIT = Duration.ofMillis(10);
   private static final Duration LONGEST_WAIT = Duration.ofMillis(250);
 
-  private final Exchanges exchanges;
-  private final Route route;
-  private final Course course;
+  final Exchanges exchanges;
+  final Route route;
+  final Course course;
+  final Peer peer;
   private final OperationId id;
-  private final Peer peer;
-  private final BodyBuffer body;
+  private final Delivery delivery;
   private ClientStream client;
-  private Phase phase = Phase.GATHERING;
-  private @Nullable Fingerprint fingerprint;
+  private Phase phase = Phase.READING;
+  private Fingerprint fingerprint = Fingerprint.OPEN;
   private @Nullable Attempt attempt;
   private @Nullable Exchange bypassed;
   private int rounds;
@@ -51,15 +53,11 @@ final class KeyedExchange implements Exchange {
   private Duration wait = SHORTEST_WAIT;
   private boolean abandoned;
 
-  /**
-   * @param contentLength the body's bytes, -1 where they are not announced
-   */
   KeyedExchange(
       Exchanges exchanges,
       Route route,
       Course course,
       OperationId id,
-      long contentLength,
       Peer peer,
       ClientStream client) {
     this.exchanges = exchanges;
@@ -68,30 +66,45 @@ final class KeyedExchange implements Exchange {
     this.id = id;
     this.peer = peer;
     this.client = client;
-    this.body = BodyBuffer.of(route.requestLimit(), contentLength, exchanges.budget);
+    this.delivery = new Delivery(client);
   }
 
-  @Override
-  public void body(Chunk chunk) {
-    if (phase == Phase.GATHERING) {
-      switch (body.add(chunk)) {
-        case ADDED -> {}
-        case OVER_LIMIT -> answer(Result.TOO_LARGE, Problems.bodyTooLarge(route.requestLimit()));
-        case OVER_BUDGET ->
-            answer(
-                Result.OVERLOADED,
-                Problems.overloaded("No memory is left for the request's body."));
-      }
-    }
-    chunk.release();
+  /** Starts: the head is there. */
+  abstract void begin();
+
+  /** How the request goes on without protection. */
+  abstract PassThroughExchange openBypass();
+
+  /** Frees what is held of the body. May be called again. */
+  abstract void drop();
+
+  /** The record can't be told from another request's before this request's body is read. */
+  abstract void unread(StoredOperation operation);
+
+  final Phase phase() {
+    return phase;
   }
 
-  @Override
-  public void bodyEnd() {
-    if (phase != Phase.GATHERING) {
-      return;
-    }
-    Fingerprint made = route.fingerprinter().fingerprint(course.head(), body.toByteArray());
+  final boolean isReading() {
+    return phase == Phase.READING;
+  }
+
+  /** Asks for the body, or for more of it. */
+  final void read() {
+    phase = Phase.READING;
+    client.wantBody();
+  }
+
+  final @Nullable Attempt attempt() {
+    return attempt;
+  }
+
+  final @Nullable Exchange bypassed() {
+    return bypassed;
+  }
+
+  /** What the request asks for is known, or is not and will be later. */
+  final void claim(Fingerprint made) {
     fingerprint = made;
     waitsUntil = exchanges.scheduler.nanoTime() + route.patience().toNanos();
     reserve(made);
@@ -100,11 +113,12 @@ final class KeyedExchange implements Exchange {
   @Override
   public void clientGone() {
     client = ClientStream.GONE;
+    delivery.drop();
     if (attempt != null) {
       attempt.clientGone();
     } else if (bypassed != null) {
       bypassed.clientGone();
-    } else if (phase == Phase.GATHERING || phase == Phase.WAITING) {
+    } else if (phase == Phase.READING || phase == Phase.WAITING) {
       finish(Result.CLIENT_GONE, 0);
     }
     // While the store is asked, its answer decides: what it grants must be used or given back.
@@ -120,6 +134,7 @@ final class KeyedExchange implements Exchange {
 
   @Override
   public void clientWritable() {
+    delivery.pump();
     if (attempt != null) {
       attempt.clientWritable();
     } else if (bypassed != null) {
@@ -132,7 +147,8 @@ final class KeyedExchange implements Exchange {
     ask(reservation, exchanges.store.reserve(reservation));
   }
 
-  private void takeOver(Fingerprint made, long number) {
+  /** Follows an attempt whose outcome is unknown. */
+  final void takeOver(Fingerprint made, long number) {
     Reservation reservation =
         Reservation.first(id, made, route.lease(), route.retention()).following(number);
     ask(reservation, exchanges.store.takeOver(reservation));
@@ -167,22 +183,25 @@ final class KeyedExchange implements Exchange {
 
   private void acquired(Reservation reservation, long askedAt) {
     // A client that hung up after its request was whole changes nothing: the operation is run.
-    if (abandoned) {
+    if (abandoned || (client == ClientStream.GONE && !isWhole())) {
       giveUp(reservation);
-      answer(Result.SHUTTING_DOWN, Problems.shuttingDown());
+      answer(abandoned ? Result.SHUTTING_DOWN : Result.CLIENT_GONE, Problems.shuttingDown());
       return;
     }
     phase = Phase.ATTEMPTING;
     exchanges.decided(this);
     Lease lease = new Lease(route.lease(), askedAt);
-    attempt = new Attempt(exchanges, route, course, reservation, lease, body, peer, this);
-    attempt.start();
+    Attempt made = new Attempt(exchanges, route, course, reservation, lease, this);
+    attempt = made;
+    made.start();
   }
 
   /** What to do with a request that is not the first. */
   private void meet(StoredOperation operation, Fingerprint made) {
     Verdict verdict = Verdict.on(operation, made, route.unknown());
-    if (verdict instanceof Verdict.TakeOver takeOver) {
+    if (verdict instanceof Verdict.Unread) {
+      unread(operation);
+    } else if (verdict instanceof Verdict.TakeOver takeOver) {
       again(() -> takeOver(made, takeOver.attempt()));
     } else if (verdict instanceof Verdict.InFlight inFlight) {
       waitOrRefuse(inFlight.leaseLeft());
@@ -191,7 +210,8 @@ final class KeyedExchange implements Exchange {
     }
   }
 
-  private void again(Runnable step) {
+  /** One more round, unless there were too many. */
+  final void again(Runnable step) {
     if (abandoned) {
       answer(Result.SHUTTING_DOWN, Problems.shuttingDown());
     } else if (++rounds > MOST_ROUNDS) {
@@ -201,7 +221,7 @@ final class KeyedExchange implements Exchange {
     }
   }
 
-  private void waitOrRefuse(Duration leaseLeft) {
+  final void waitOrRefuse(Duration leaseLeft) {
     long left = waitsUntil - exchanges.scheduler.nanoTime();
     if (left <= 0 || abandoned || client == ClientStream.GONE || !exchanges.takeWaiter()) {
       answer(Result.IN_FLIGHT, Problems.inFlight(leaseLeft));
@@ -215,25 +235,58 @@ final class KeyedExchange implements Exchange {
 
   private void lookAgain() {
     exchanges.giveWaiterBack();
-    Fingerprint made = fingerprint;
-    if (phase == Phase.WAITING && made != null) {
-      reserve(made);
+    if (phase == Phase.WAITING) {
+      askAgain();
     }
+  }
+
+  /** A duplicate that waited looks what has become of the operation. */
+  void askAgain() {
+    reserve(fingerprint);
+  }
+
+  /** Looks at the record without a claim to it, and judges by it. */
+  final void look(Consumer<StoredOperation> found, Runnable nothing) {
+    phase = Phase.ASKING;
+    course.asked();
+    Stages.when(
+        exchanges.store.find(id),
+        reply -> {
+          course.replied();
+          reply.ifPresentOrElse(found, nothing);
+        },
+        unavailable -> {
+          course.replied();
+          answer(Result.STORE_UNAVAILABLE, Problems.storeUnavailable());
+        },
+        exchanges.listener);
   }
 
   /** Answers from the record; a take-over has no place here any more. */
   void answer(Verdict verdict) {
     if (verdict instanceof Verdict.Replay replay) {
-      Response response = ResponseFields.replay(replay.response(), course.head().headers());
-      answer(Result.REPLAYED, response);
+      replay(ResponseFields.replay(replay.response(), course.head().headers()));
     } else if (verdict instanceof Verdict.NotKept notKept) {
       answer(Result.GONE, Problems.responseNotKept(notKept.status()));
     } else if (verdict instanceof Verdict.KeyReused) {
       answer(Result.KEY_REUSED, Problems.keyReused());
     } else if (verdict instanceof Verdict.InFlight inFlight) {
       answer(Result.IN_FLIGHT, Problems.inFlight(inFlight.leaseLeft()));
+    } else if (verdict instanceof Verdict.Unread) {
+      // Cut off, so it never will be read; the next request under this key is judged.
+      answer(Result.IN_FLIGHT, Problems.inFlight(Duration.ZERO));
     } else {
       answer(Result.HELD, Problems.outcomeUnknown());
+    }
+  }
+
+  private void replay(Response response) {
+    int length = response.body().length;
+    Charge charge = length > Delivery.PIECE ? Charge.of(exchanges.budget, length) : null;
+    if (length > Delivery.PIECE && charge == null) {
+      answer(Result.OVERLOADED, Problems.overloaded("No memory is left for the response."));
+    } else {
+      answer(Result.REPLAYED, response, charge);
     }
   }
 
@@ -255,9 +308,9 @@ final class KeyedExchange implements Exchange {
   private void bypass() {
     phase = Phase.ANSWERED;
     exchanges.decided(this);
-    byte[] bytes = body.toByteArray();
-    bypassed = PassThroughExchange.bypass(route, course, bytes, peer, client);
-    body.release();
+    PassThroughExchange opened = openBypass();
+    bypassed = opened;
+    opened.start();
   }
 
   /**
@@ -280,27 +333,61 @@ final class KeyedExchange implements Exchange {
         : exchanges.store.settle(reservation, new Settlement.Unknown());
   }
 
-  ClientStream client() {
+  final ClientStream client() {
     return client;
   }
 
+  final Delivery delivery() {
+    return delivery;
+  }
+
+  /** Cuts a response that was begun. */
+  final void abort() {
+    client.abort();
+    delivery.drop();
+  }
+
   /** Answers with a whole response and ends. */
-  void answer(Result result, Response response) {
+  final void answer(Result result, Response response) {
+    answer(result, response, null);
+  }
+
+  /**
+   * Answers with a whole response and ends.
+   *
+   * @param charge for the body, taken over
+   */
+  final void answer(Result result, Response response, @Nullable Charge charge) {
+    byte[] body = response.body();
+    if (body.length > Delivery.PIECE && !delivery.isGone()) {
+      leave();
+      boolean framed = response.trailers().isEmpty() || peer.protocol().equals("1.0");
+      delivery.begin(response.head(), framed ? body.length : -1, body, charge);
+      delivery.end(response.trailers(), () -> course.end(result, response.status()));
+      return;
+    }
     client.respond(response);
+    if (charge != null) {
+      charge.release();
+    }
     finish(result, response.status());
   }
 
   private void finish(Result result, int status) {
-    phase = Phase.ANSWERED;
-    body.release();
-    exchanges.decided(this);
+    leave();
     course.end(result, status);
+  }
+
+  private void leave() {
+    phase = Phase.ANSWERED;
+    drop();
+    exchanges.decided(this);
   }
 
   /** The gateway stops: what nothing was sent for is refused. */
   void abandon() {
     abandoned = true;
-    if (phase == Phase.GATHERING || phase == Phase.WAITING) {
+    if (phase == Phase.READING || phase == Phase.WAITING) {
       answer(Result.SHUTTING_DOWN, Problems.shuttingDown());
     }
   }

@@ -20,7 +20,8 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
   private final Course course;
   private final long contentLength;
   private final Peer peer;
-  private final byte @Nullable [] wholeBody;
+  private final @Nullable BodyBuffer wholeBody;
+  private final boolean unprotected;
   private ClientStream client;
   private @Nullable UpstreamConnection connection;
   private boolean upgrade;
@@ -35,13 +36,15 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
       Route route,
       Course course,
       long contentLength,
-      byte @Nullable [] wholeBody,
+      @Nullable BodyBuffer wholeBody,
+      boolean unprotected,
       Peer peer,
       ClientStream client) {
     this.route = route;
     this.course = course;
     this.contentLength = contentLength;
     this.wholeBody = wholeBody;
+    this.unprotected = unprotected;
     this.peer = peer;
     this.client = client;
   }
@@ -50,7 +53,7 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
   static Exchange open(
       Route route, Course course, long contentLength, Peer peer, ClientStream client) {
     PassThroughExchange exchange =
-        new PassThroughExchange(route, course, contentLength, null, peer, client);
+        new PassThroughExchange(route, course, contentLength, null, false, peer, client);
     // With a connection at hand, head and body go out in one piece when the burst of reading ends.
     exchange.opening = true;
     route.upstream().acquire(exchange);
@@ -61,18 +64,31 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
   /** Streams a request through that asks for a WebSocket; a tunnel comes of it if it is granted. */
   static Exchange upgrade(Route route, Course course, Peer peer, ClientStream client) {
     PassThroughExchange exchange =
-        new PassThroughExchange(route, course, 0, Response.NO_BODY, peer, client);
+        new PassThroughExchange(route, course, 0, null, false, peer, client);
     exchange.upgrade = true;
     route.upstream().acquire(exchange);
     return exchange;
   }
 
-  /** Forwards a request with a key that the store can't protect; the response says so. */
-  static Exchange bypass(Route route, Course course, byte[] body, Peer peer, ClientStream client) {
-    PassThroughExchange exchange =
-        new PassThroughExchange(route, course, body.length, body, peer, client);
-    route.upstream().acquire(exchange);
-    return exchange;
+  /**
+   * Forwards a request with a key that the store can't protect; the response says so.
+   *
+   * @param body the whole body, released when the exchange ends
+   */
+  static PassThroughExchange bypass(
+      Route route, Course course, BodyBuffer body, Peer peer, ClientStream client) {
+    return new PassThroughExchange(route, course, body.length(), body, true, peer, client);
+  }
+
+  /** The same for a request whose body streams. */
+  static PassThroughExchange bypass(
+      Route route, Course course, long contentLength, Peer peer, ClientStream client) {
+    return new PassThroughExchange(route, course, contentLength, null, true, peer, client);
+  }
+
+  /** Starts an exchange without protection, as soon as its caller knows of it. */
+  void start() {
+    route.upstream().acquire(this);
   }
 
   @Override
@@ -90,7 +106,7 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
       } else {
         route.upstream().acquire(this);
       }
-    } else if (wholeBody == null) {
+    } else if (streams()) {
       if (bodyEnded) {
         // A request without content was whole before there was a connection.
         acquired.end();
@@ -110,7 +126,7 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
     }
     return wholeBody == null
         ? acquired.begin(head, contentLength, this)
-        : acquired.send(head, wholeBody, this);
+        : acquired.send(head, wholeBody.toByteArray(), this);
   }
 
   @Override
@@ -138,7 +154,7 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
   @Override
   public void bodyEnd() {
     bodyEnded = true;
-    if (connection != null && wholeBody == null) {
+    if (connection != null && streams()) {
       connection.end();
     }
   }
@@ -191,7 +207,7 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
   @Override
   public void head(ResponseHead head, long length) {
     ResponseHead sent = ResponseFields.endToEnd(head);
-    if (isBypass()) {
+    if (unprotected) {
       sent.headers().add(ResponseFields.BYPASSED, "true");
     }
     begun = true;
@@ -213,11 +229,12 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
     course.received();
     client.end(ResponseFields.trailers(trailers));
     client.flush();
-    finish(isBypass() ? Result.BYPASSED : Result.PASSED, status);
+    finish(unprotected ? Result.BYPASSED : Result.PASSED, status);
   }
 
-  private boolean isBypass() {
-    return wholeBody != null && !upgrade;
+  /** Whether the body comes from the client as it goes. */
+  private boolean streams() {
+    return wholeBody == null && !upgrade;
   }
 
   @Override
@@ -266,6 +283,9 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
 
   private void finish(Result result, int toldStatus) {
     ended = true;
+    if (wholeBody != null) {
+      wholeBody.release();
+    }
     course.end(result, toldStatus);
   }
 }

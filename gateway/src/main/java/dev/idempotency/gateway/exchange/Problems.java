@@ -86,7 +86,7 @@ public final class Problems {
         "The operation is done, its response was not kept",
         "An earlier request with this key was answered with status "
             + status
-            + "; the response was too large to keep.");
+            + "; its response was not kept.");
   }
 
   static Response keyReused() {
@@ -139,6 +139,11 @@ public final class Problems {
         failure == ResponseReceiver.Failure.TIMEOUT ? 504 : 502,
         "The operation's outcome is unknown",
         "The request was sent, but " + failure.text() + ".");
+  }
+
+  /** Told to nobody: for the log. */
+  static Response requestCutOff() {
+    return badRequest("The request was cut off.");
   }
 
   static Response storeUnavailable() {

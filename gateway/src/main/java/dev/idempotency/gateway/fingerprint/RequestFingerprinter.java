@@ -28,6 +28,10 @@ public final class RequestFingerprinter implements Fingerprinter {
 
   private static final int RAW = 0;
   private static final int JSON = 1;
+
+  /** Raw by the route's rule: without its length before it, which a body that streams lacks. */
+  private static final int STREAMED = 2;
+
   private static final ThreadLocal<Workbench> WORKBENCH = ThreadLocal.withInitial(Workbench::new);
 
   private final FingerprintRule rule;
@@ -70,19 +74,42 @@ public final class RequestFingerprinter implements Fingerprinter {
     int length = canonical ? bench.json.length() : body.length;
 
     RequestFrame frame = bench.frame;
+    putHead(frame, head, type, canonical);
+    if (rule.rawBody()) {
+      frame.putTag(STREAMED);
+    } else {
+      frame.putTag(canonical ? JSON : RAW);
+      frame.putInt(length);
+    }
+    byte[] hash = hash(bench, content, length);
+    bench.json.clear();
+    return new Fingerprint(VERSION, hash);
+  }
+
+  @Override
+  public Running begin(RequestHead head) {
+    RequestFrame frame = WORKBENCH.get().frame;
+    putHead(frame, head, singleMediaType(head.headers()), false);
+    frame.putTag(STREAMED);
+    byte[] secret = rule.secret();
+    StreamedFingerprint.Hash hash =
+        secret == null
+            ? new StreamedFingerprint.Hash.Plain(sha256())
+            : new StreamedFingerprint.Hash.Keyed(hmac(secret));
+    hash.update(frame.bytes(), frame.length());
+    return new StreamedFingerprint(hash);
+  }
+
+  private void putHead(
+      RequestFrame frame, RequestHead head, @Nullable MediaType type, boolean canonical) {
     frame.clear(); // an error may have left something there
     frame.putTag(VERSION);
     frame.putText(head.method());
     frame.putText(head.path());
     frame.putText(head.query());
     putMediaType(frame, head.headers(), type, canonical);
-    putCoding(frame, head.headers(), coded);
+    putCoding(frame, head.headers(), isCoded(head.headers()));
     putListed(frame, head.headers());
-    frame.putTag(canonical ? JSON : RAW);
-    frame.putInt(length);
-    byte[] hash = hash(bench, content, length);
-    bench.json.clear();
-    return new Fingerprint(VERSION, hash);
   }
 
   /** The media type, or null where there is none or more than one. */

@@ -14,6 +14,12 @@ public final class Fingerprint {
   /** Length of the hash in bytes. */
   public static final int LENGTH = 32;
 
+  /**
+   * Not known yet: the request's body is still on its way. Equal to itself only; a record that
+   * carries it can't tell a retry from a reuse of the key.
+   */
+  public static final Fingerprint OPEN = new Fingerprint();
+
   private final int version;
   private final byte[] hash;
 
@@ -32,6 +38,17 @@ public final class Fingerprint {
     this.hash = hash;
   }
 
+  private Fingerprint() {
+    this.version = 0;
+    this.hash = new byte[LENGTH];
+  }
+
+  /** Whether this is {@link #OPEN}. */
+  public boolean isOpen() {
+    return version == 0;
+  }
+
+  /** The algorithm's version; 0 for {@link #OPEN}. */
   public int version() {
     return version;
   }
@@ -55,6 +72,6 @@ public final class Fingerprint {
 
   @Override
   public String toString() {
-    return "Fingerprint[version " + version + "]";
+    return isOpen() ? "Fingerprint[open]" : "Fingerprint[version " + version + "]";
   }
 }

@@ -1,5 +1,6 @@
 package dev.idempotency.gateway.idempotency;
 
+import dev.idempotency.gateway.http.Chunk;
 import dev.idempotency.gateway.http.RequestHead;
 
 /**
@@ -16,4 +17,20 @@ public interface Fingerprinter {
    * @param body the whole content as it was sent, before any content coding is undone; not changed
    */
   Fingerprint fingerprint(RequestHead head, byte[] body);
+
+  /**
+   * Begins the fingerprint of a request whose body comes in pieces and is not kept. The body counts
+   * as the bytes that came, however they were cut.
+   */
+  Running begin(RequestHead head);
+
+  /** A fingerprint in the making. One request's, and one thread's at a time. */
+  interface Running {
+
+    /** The next bytes of the body; the chunk stays the caller's. */
+    void add(Chunk chunk);
+
+    /** The body is complete. Called once. */
+    Fingerprint end();
+  }
 }

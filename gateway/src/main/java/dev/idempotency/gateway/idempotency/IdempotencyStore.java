@@ -30,14 +30,15 @@ public interface IdempotencyStore {
   /**
    * Takes over an operation whose outcome is unknown (by its owner's word or because its lease ran
    * out), whose attempt is exactly the one before {@code reservation.attempt()} and whose
-   * fingerprint is the same; otherwise says what is there.
+   * fingerprint is the same, or open; otherwise says what is there.
    */
   CompletionStage<ReserveReply> takeOver(Reservation reservation);
 
   /**
    * Lets the lease run anew from now. A record that is no longer there (the store lost it) is
    * written again: better a reservation too many than a second execution. A lease that ran out is
-   * renewed as long as no other attempt took over; a settled record is not reserved again.
+   * renewed as long as no other attempt took over; a settled record is not reserved again. The
+   * fingerprint is written with it, but an open one leaves what is there.
    */
   CompletionStage<WriteReply> renew(Reservation reservation);
 

@@ -107,7 +107,9 @@ public sealed interface OperationRecord {
     boolean free =
         seen.state() instanceof StoredOperation.OutcomeUnknown
             && current.attempt() == reservation.attempt() - 1
-            && current.fingerprint().equals(reservation.fingerprint());
+            // An open one is of a request that never was whole: any may follow it.
+            && (current.fingerprint().isOpen()
+                || current.fingerprint().equals(reservation.fingerprint()));
     return retried || free
         ? new Step<>(reserved(reservation, now), ReserveReply.ACQUIRED)
         : new Step<>(current, new ReserveReply.Existing(seen));
@@ -120,8 +122,15 @@ public sealed interface OperationRecord {
       return new Step<>(reserved(reservation, now), WriteReply.DONE);
     }
     return current instanceof Reserved && owns(reservation, current)
-        ? new Step<>(reserved(reservation, now), WriteReply.DONE)
+        ? new Step<>(reserved(knowing(reservation, current), now), WriteReply.DONE)
         : new Step<>(current, new WriteReply.Fenced(current.seenAt(now)));
+  }
+
+  /** A renewal that was sent before the fingerprint was known does not make it unknown again. */
+  private static Reservation knowing(Reservation reservation, OperationRecord current) {
+    return reservation.fingerprint().isOpen()
+        ? reservation.with(current.fingerprint())
+        : reservation;
   }
 
   /** {@link IdempotencyStore#settle}. */

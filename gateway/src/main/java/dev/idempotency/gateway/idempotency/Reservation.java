@@ -6,7 +6,8 @@ import java.time.Duration;
  * An attempt's claim on an operation: what the owner sends with each of its commands.
  *
  * @param id the operation
- * @param fingerprint what the request asks for
+ * @param fingerprint what the request asks for; {@link Fingerprint#OPEN} while its body is on its
+ *     way
  * @param token this attempt's mark
  * @param attempt the number of the attempt, from 1 on: the fencing token
  * @param lease how long the reservation is believed to have a living owner, counted by the store's
@@ -37,6 +38,11 @@ public record Reservation(
   public static Reservation first(
       OperationId id, Fingerprint fingerprint, Duration lease, Duration retention) {
     return new Reservation(id, fingerprint, AttemptToken.next(), 1, lease, retention);
+  }
+
+  /** The same attempt, now that the request is whole. */
+  public Reservation with(Fingerprint known) {
+    return new Reservation(id, known, token, attempt, lease, retention);
   }
 
   /** The attempt after {@code attempt}, with a token of its own. */

@@ -7,7 +7,8 @@ public sealed interface Settlement {
   record Completed(StoredResponse response) implements Settlement {}
 
   /**
-   * The outcome is known, the response is too large to keep.
+   * The outcome is known, the response is not kept: it is too large, or the request was not seen
+   * whole.
    *
    * @param status the status that the client was told
    */

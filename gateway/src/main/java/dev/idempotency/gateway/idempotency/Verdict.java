@@ -27,9 +27,24 @@ public sealed interface Verdict {
   /** Another request under the same key. */
   record KeyReused() implements Verdict {}
 
-  /** Judges a duplicate. The fingerprint is compared before anything else is looked at. */
+  /** Perhaps another request: its own fingerprint must be known before it can be judged. */
+  record Unread() implements Verdict {}
+
+  /**
+   * Judges a duplicate. The fingerprint is compared before anything else is looked at.
+   *
+   * <p>A record whose own fingerprint is open belongs to a request that was not seen whole. Nothing
+   * can be compared with it, so nothing is replayed from it; and where its outcome is unknown and
+   * the route forwards again, any request may follow it.
+   *
+   * @param fingerprint the duplicate's; {@link Fingerprint#OPEN} while its body is on its way
+   */
   static Verdict on(StoredOperation operation, Fingerprint fingerprint, UnknownPolicy policy) {
-    if (!operation.fingerprint().equals(fingerprint)) {
+    boolean open = operation.fingerprint().isOpen();
+    if (!open && fingerprint.isOpen()) {
+      return new Unread();
+    }
+    if (!open && !operation.fingerprint().equals(fingerprint)) {
       return new KeyReused();
     }
     return operation
@@ -38,7 +53,10 @@ public sealed interface Verdict {
             inFlight -> new InFlight(inFlight.leaseLeft()),
             unknown ->
                 policy == UnknownPolicy.RETRY ? new TakeOver(operation.attempt()) : new Hold(),
-            completed -> new Replay(completed.response()),
+            completed ->
+                open
+                    ? new NotKept(completed.response().status())
+                    : new Replay(completed.response()),
             notKept -> new NotKept(notKept.status()));
   }
 }

@@ -1,5 +1,6 @@
 package dev.idempotency.gateway.transport;
 
+import dev.idempotency.gateway.http.ArrayChunk;
 import dev.idempotency.gateway.http.Chunk;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -18,6 +19,9 @@ public final class NettyChunk implements Chunk {
   public static ByteBuf bufferOf(Chunk chunk) {
     if (chunk instanceof NettyChunk netty) {
       return netty.buffer;
+    }
+    if (chunk instanceof ArrayChunk part) {
+      return Unpooled.wrappedBuffer(part.array(), part.offset(), part.length());
     }
     byte[] copy = new byte[chunk.length()];
     chunk.copyTo(copy, 0);

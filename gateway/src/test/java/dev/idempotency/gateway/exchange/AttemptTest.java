@@ -169,7 +169,9 @@ class AttemptTest {
     stage.store.done();
     assertThat(call.client().status())
         .isEqualTo(
-            refusal == Upstream.Refusal.UNREACHABLE || refusal == Upstream.Refusal.CONNECT_TIMEOUT
+            refusal == Upstream.Refusal.UNREACHABLE
+                    || refusal == Upstream.Refusal.CONNECT_TIMEOUT
+                    || refusal == Upstream.Refusal.TLS_FAILED
                 ? 502
                 : 503);
     assertThat(call.client().headers().contains("Retry-After")).isTrue();
@@ -574,6 +576,125 @@ class AttemptTest {
 
     assertThat(call.client().problem()).isEqualTo("outcome-unknown");
     assertThat(call.client().status()).isEqualTo(502);
+    isOver(stage);
+  }
+
+  @Test
+  void streamedResponseOfWhichNothingIsOutYetIsTakenBackWhenItBreaks() {
+    Stage stage = Stage.with().streaming().open();
+    Stage.Call call = stage.acquired();
+    call.client().takesBack();
+    ResponseReceiver receiver = stage.upstream.connect().receiver();
+    receiver.head(new ResponseHead(200, new Headers()), -1);
+    receiver.flush();
+    receiver.failed(Failure.CLOSED);
+    stage.store.done();
+
+    assertThat(call.client().isAborted()).isFalse();
+    assertThat(call.client().problem()).isEqualTo("outcome-unknown");
+    isOver(stage);
+  }
+
+  @Test
+  void eventStreamIsPassedOnAsItComesWhateverTheRouteSays() {
+    Stage stage = Stage.open();
+    Stage.Call call = stage.acquired();
+    ResponseReceiver receiver = stage.upstream.connect().receiver();
+    receiver.head(
+        new ResponseHead(200, Headers.of("Content-Type", "Text/Event-Stream; charset=utf-8")), -1);
+    receiver.chunk(new TextChunk("data: 1\n\n"));
+    receiver.flush();
+
+    assertThat(call.client().text()).isEqualTo("data: 1\n\n");
+    receiver.end(new Headers());
+    stage.store.done();
+    assertThat(stage.store.commands()).endsWith("Completed 1");
+    isOver(stage);
+  }
+
+  @Test
+  void endlessResponseWithoutItsClientIsEndedAndNotKept() {
+    Stage stage = Stage.with().streaming().open();
+    Stage.Call call = stage.acquired();
+    Connection connection = stage.upstream.connect();
+    connection.receiver().head(new ResponseHead(200, new Headers()), -1);
+    connection.receiver().flush();
+    call.exchange().clientGone();
+    for (int i = 0; i < 80; i++) {
+      connection.receiver().chunk(new TextChunk("tick"));
+      stage.scheduler.advance(Duration.ofMillis(3_700));
+      stage.store.done();
+    }
+    assertThat(connection.isCancelled()).isFalse();
+    stage.scheduler.advance(Duration.ofSeconds(5));
+    while (stage.store.open() > 0) {
+      stage.store.done();
+    }
+
+    assertThat(connection.isCancelled()).isTrue();
+    assertThat(stage.store.commands()).endsWith("NotKept 1");
+    assertThat(stage.heard.results()).containsExactly(Result.NOT_KEPT);
+    isOver(stage);
+  }
+
+  @Test
+  void largeResponseIsChargedUntilTheClientHasTakenIt() {
+    Stage stage = Stage.with().responseLimit(300_000).open();
+    Stage.Call call = stage.acquired();
+    call.client().writable(1);
+    answer(stage.upstream.connect().receiver(), 200, "x".repeat(200_000));
+    stage.store.done();
+
+    assertThat(call.client().text()).hasSize(Delivery.PIECE);
+    assertThat(stage.budget.used()).isEqualTo(200_000);
+    assertThat(stage.exchanges.underWay()).isZero();
+    call.client().writable(10);
+    call.exchange().clientWritable();
+    assertThat(call.client().text()).isEqualTo("x".repeat(200_000));
+    assertThat(call.client().isAnswered()).isTrue();
+    isOver(stage);
+  }
+
+  @Test
+  void largeResponseIsChargedOnceWhileItIsBothDeliveredAndStoredLater() {
+    Stage stage = Stage.with().responseLimit(300_000).open();
+    Stage.Call call = stage.acquired();
+    call.client().writable(1);
+    answer(stage.upstream.connect().receiver(), 200, "x".repeat(200_000));
+    stage.store.fail();
+    assertThat(stage.budget.used()).isEqualTo(200_000);
+    call.exchange().clientGone();
+    assertThat(stage.budget.used()).isEqualTo(200_000);
+    stage.scheduler.advance(Duration.ofSeconds(1));
+    stage.store.done();
+
+    isOver(stage);
+  }
+
+  @Test
+  void overflowIsHandedOutNoFasterThanTheClientTakesIt() {
+    Stage stage = Stage.with().responseLimit(200_000).open();
+    Stage.Call call = stage.acquired();
+    Connection connection = stage.upstream.connect();
+    connection.receiver().head(new ResponseHead(200, new Headers()), -1);
+    connection.receiver().chunk(TextChunk.ofLength(200_000));
+    call.client().writable(1);
+    connection.receiver().chunk(new TextChunk("over"));
+
+    assertThat(call.client().text()).hasSize(Delivery.PIECE);
+    assertThat(connection.isPaused()).isTrue();
+    assertThat(stage.budget.used()).isEqualTo(200_000 + 2);
+    call.client().writable(2);
+    call.exchange().clientWritable();
+    assertThat(connection.isPaused()).isTrue();
+    call.client().writable(5);
+    call.exchange().clientWritable();
+    assertThat(connection.isPaused()).isFalse();
+    assertThat(stage.budget.used()).isEqualTo(2);
+    connection.receiver().end(new Headers());
+    stage.store.done();
+    assertThat(call.client().text()).isEqualTo("x".repeat(200_000) + "over");
+    assertThat(call.client().isAnswered()).isTrue();
     isOver(stage);
   }
 

@@ -14,6 +14,7 @@ class CaptureTest {
 
   private final BodyBudget budget = new BodyBudget(1000);
   private final FakeClient client = new FakeClient();
+  private final Delivery delivery = new Delivery(client);
 
   private Capture capture(int limit) {
     return new Capture(
@@ -34,32 +35,30 @@ class CaptureTest {
   void responseThatFitsIsHeldBackFromTheClient() {
     Capture capture = capture(10);
     TextChunk chunk = new TextChunk("0123456789");
-    capture.take(chunk, client);
+    capture.take(chunk, delivery);
     assertThat(client.hasHead()).isFalse();
     assertThat(chunk.released()).isEqualTo(1);
     assertThat(stored(capture)).isEqualTo("0123456789");
-    assertThat(capture.result()).isEqualTo(Result.COMPLETED);
   }
 
   @Test
   void responseThatOverflowsGoesOnToTheClientWholeAndInOrder() {
     Capture capture = capture(10);
-    capture.take(new TextChunk("0123456789"), client);
+    capture.take(new TextChunk("0123456789"), delivery);
     TextChunk over = new TextChunk("abc");
-    capture.take(over, client);
-    capture.take(new TextChunk("def"), client);
+    capture.take(over, delivery);
+    capture.take(new TextChunk("def"), delivery);
     assertThat(client.text()).isEqualTo("0123456789abcdef");
     assertThat(over.released()).isEqualTo(1);
     assertThat(capture.stored(new Headers(), Set.of())).isNull();
-    assertThat(capture.result()).isEqualTo(Result.NOT_KEPT);
     assertThat(budget.used()).isZero();
   }
 
   @Test
   void smallChunkAfterAnOverflowIsNotKeptEither() {
     Capture capture = capture(10);
-    capture.take(TextChunk.ofLength(11), client);
-    capture.take(new TextChunk("a"), client);
+    capture.take(TextChunk.ofLength(11), delivery);
+    capture.take(new TextChunk("a"), delivery);
     assertThat(capture.stored(new Headers(), Set.of())).isNull();
     assertThat(budget.used()).isZero();
   }
@@ -68,7 +67,7 @@ class CaptureTest {
   void exhaustedBudgetIsAnOverflowToo() {
     assertThat(budget.take(995)).isTrue();
     Capture capture = capture(100);
-    capture.take(new TextChunk("0123456789"), client);
+    capture.take(new TextChunk("0123456789"), delivery);
     assertThat(client.text()).isEqualTo("0123456789");
     assertThat(capture.stored(new Headers(), Set.of())).isNull();
   }
@@ -76,10 +75,10 @@ class CaptureTest {
   @Test
   void beginShowsWhatWasGatheredOnce() {
     Capture capture = capture(10);
-    capture.take(new TextChunk("one"), client);
-    capture.begin(client);
-    capture.begin(client);
-    capture.take(new TextChunk("two"), client);
+    capture.take(new TextChunk("one"), delivery);
+    capture.begin(delivery);
+    capture.begin(delivery);
+    capture.take(new TextChunk("two"), delivery);
     assertThat(client.text()).isEqualTo("onetwo");
     assertThat(stored(capture)).isEqualTo("onetwo");
   }
@@ -87,7 +86,7 @@ class CaptureTest {
   @Test
   void framingThatTheClientGotIsNotStored() {
     Capture capture = capture(10);
-    capture.begin(client);
+    capture.begin(delivery);
     assertThat(client.headers().contains("Transfer-Encoding")).isTrue();
     assertThat(requireNonNull(capture.stored(new Headers(), Set.of())).headers())
         .isEqualTo(Headers.of("A", "b"));
@@ -96,7 +95,7 @@ class CaptureTest {
   @Test
   void clientThatIsGoneIsNotBegun() {
     Capture capture = capture(3);
-    capture.take(TextChunk.ofLength(4), ClientStream.GONE);
+    capture.take(TextChunk.ofLength(4), Delivery.GONE);
     assertThat(capture.isBegun()).isFalse();
     assertThat(capture.stored(new Headers(), Set.of())).isNull();
   }
@@ -104,7 +103,7 @@ class CaptureTest {
   @Test
   void memoryThatADeferredWriteNeedsStaysUntilItIsReleased() {
     Capture capture = capture(10);
-    capture.take(TextChunk.ofLength(4), client);
+    capture.take(TextChunk.ofLength(4), delivery);
     capture.keepMemory();
     capture.releaseUnlessKept();
     assertThat(budget.used()).isEqualTo(4);

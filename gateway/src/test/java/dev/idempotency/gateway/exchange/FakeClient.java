@@ -18,6 +18,10 @@ final class FakeClient implements ClientStream {
   private boolean ended;
   private boolean aborted;
   private boolean writable = true;
+  private boolean wanted;
+  private boolean paused;
+  private boolean backTaking;
+  private int pieces;
 
   boolean isAnswered() {
     return ended;
@@ -25,6 +29,25 @@ final class FakeClient implements ClientStream {
 
   boolean hasHead() {
     return !heads.isEmpty();
+  }
+
+  boolean isBodyWanted() {
+    return wanted;
+  }
+
+  boolean isBodyPaused() {
+    return paused;
+  }
+
+  /** From now on nothing is out before it is flushed. */
+  void takesBack() {
+    backTaking = true;
+  }
+
+  /** Lets that many pieces through and is full then. */
+  void writable(int more) {
+    writable = more > 0;
+    pieces = more;
   }
 
   boolean isAborted() {
@@ -59,13 +82,19 @@ final class FakeClient implements ClientStream {
   }
 
   @Override
-  public void wantBody() {}
+  public void wantBody() {
+    wanted = true;
+  }
 
   @Override
-  public void pauseBody() {}
+  public void pauseBody() {
+    paused = true;
+  }
 
   @Override
-  public void resumeBody() {}
+  public void resumeBody() {
+    paused = false;
+  }
 
   @Override
   public void informational(ResponseHead head) {
@@ -95,6 +124,9 @@ final class FakeClient implements ClientStream {
     chunk.copyTo(bytes, 0);
     body.writeBytes(bytes);
     chunk.release();
+    if (pieces > 0 && --pieces == 0) {
+      writable = false;
+    }
   }
 
   @Override
@@ -108,7 +140,11 @@ final class FakeClient implements ClientStream {
   /** What it is told is out at once. */
   @Override
   public boolean takeBack() {
-    return false;
+    if (backTaking) {
+      heads.clear();
+      body.reset();
+    }
+    return backTaking;
   }
 
   @Override

@@ -1,5 +1,6 @@
 package dev.idempotency.gateway.exchange;
 
+import dev.idempotency.gateway.idempotency.Fingerprint;
 import dev.idempotency.gateway.idempotency.IdempotencyStore;
 import dev.idempotency.gateway.idempotency.OperationId;
 import dev.idempotency.gateway.idempotency.Reservation;
@@ -12,22 +13,30 @@ import dev.idempotency.gateway.idempotency.WriteReply;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 
 /** A store that writes down what it is told and answers when a test says so. */
 final class FakeStore implements IdempotencyStore {
 
-  private record Open(Reservation reservation, CompletableFuture<Object> reply) {}
+  private record Open(@Nullable Reservation reservation, CompletableFuture<Object> reply) {}
 
   private final List<String> commands = new ArrayList<>();
+  private final List<Fingerprint> fingerprints = new ArrayList<>();
   private final List<StoredResponse> completed = new ArrayList<>();
   private final ArrayDeque<Open> open = new ArrayDeque<>();
 
   /** Every command so far, such as {@code renew 1}: its name and the attempt. */
   List<String> commands() {
     return commands;
+  }
+
+  /** The fingerprint that came with each command. */
+  List<Fingerprint> fingerprints() {
+    return fingerprints;
   }
 
   /** The responses that were to be stored. */
@@ -56,17 +65,27 @@ final class FakeStore implements IdempotencyStore {
   /** Says that a record is there whose request is the same. */
   void existing(long attempt, StoredOperation.State state) {
     Open oldest = open.element();
-    reply(
-        new ReserveReply.Existing(
-            new StoredOperation(attempt, oldest.reservation.fingerprint(), state)));
+    reply(new ReserveReply.Existing(new StoredOperation(attempt, fingerprintOf(oldest), state)));
+  }
+
+  /** Says that a record with that fingerprint is there. */
+  void existing(long attempt, Fingerprint fingerprint, StoredOperation.State state) {
+    reply(new ReserveReply.Existing(new StoredOperation(attempt, fingerprint, state)));
+  }
+
+  /** Answers a look at the record. */
+  void found(long attempt, Fingerprint fingerprint, StoredOperation.State state) {
+    reply(Optional.of(new StoredOperation(attempt, fingerprint, state)));
+  }
+
+  private static Fingerprint fingerprintOf(Open open) {
+    return Objects.requireNonNull(open.reservation).fingerprint();
   }
 
   /** Says that another attempt holds the record. */
   void fence(long attempt, StoredOperation.State state) {
     Open oldest = open.element();
-    reply(
-        new WriteReply.Fenced(
-            new StoredOperation(attempt, oldest.reservation.fingerprint(), state)));
+    reply(new WriteReply.Fenced(new StoredOperation(attempt, fingerprintOf(oldest), state)));
   }
 
   /** Fails the oldest command; whether it was executed is not known. */
@@ -109,11 +128,15 @@ final class FakeStore implements IdempotencyStore {
 
   @Override
   public CompletionStage<Optional<StoredOperation>> find(OperationId id) {
-    throw new UnsupportedOperationException("exchanges never look without a claim");
+    commands.add("find");
+    CompletableFuture<Object> reply = new CompletableFuture<>();
+    open.add(new Open(null, reply));
+    return reply.thenApply(found -> ((Optional<?>) found).map(StoredOperation.class::cast));
   }
 
   private CompletableFuture<Object> told(String name, Reservation reservation) {
     commands.add(name + " " + reservation.attempt());
+    fingerprints.add(reservation.fingerprint());
     CompletableFuture<Object> reply = new CompletableFuture<>();
     open.add(new Open(reservation, reply));
     return reply;

@@ -2,8 +2,10 @@ package dev.idempotency.gateway.exchange;
 
 import dev.idempotency.gateway.http.Chunk;
 import dev.idempotency.gateway.http.RequestHead;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /** An upstream that connects and answers when a test says so. */
@@ -45,6 +47,9 @@ final class FakeUpstream implements Upstream {
     private final List<ResponseReceiver> receivers = new ArrayList<>();
     private final List<RequestHead> heads = new ArrayList<>();
     private byte[] body = {};
+    private long announced;
+    private boolean ended;
+    private boolean writable = true;
     private boolean givenBack;
     private boolean cancelled;
     private boolean paused;
@@ -63,6 +68,24 @@ final class FakeUpstream implements Upstream {
 
     byte[] body() {
       return body.clone();
+    }
+
+    String text() {
+      return new String(body, StandardCharsets.ISO_8859_1);
+    }
+
+    /** What was said of the length; -1 for chunked. */
+    long announced() {
+      return announced;
+    }
+
+    /** Whether the request was ended as it should be. */
+    boolean isEnded() {
+      return ended;
+    }
+
+    void writable(boolean value) {
+      writable = value;
     }
 
     boolean isGivenBack() {
@@ -95,23 +118,29 @@ final class FakeUpstream implements Upstream {
 
     @Override
     public boolean begin(RequestHead head, long contentLength, ResponseReceiver receiver) {
+      announced = contentLength;
       return send(head, new byte[0], receiver);
     }
 
     @Override
     public void write(Chunk chunk) {
+      byte[] longer = Arrays.copyOf(body, body.length + chunk.length());
+      chunk.copyTo(longer, body.length);
+      body = longer;
       chunk.release();
     }
 
     @Override
-    public void end() {}
+    public void end() {
+      ended = true;
+    }
 
     @Override
     public void flush() {}
 
     @Override
     public boolean isWritable() {
-      return true;
+      return writable;
     }
 
     @Override

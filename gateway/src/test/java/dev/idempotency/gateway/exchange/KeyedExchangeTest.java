@@ -80,12 +80,65 @@ class KeyedExchangeTest {
   }
 
   @Test
+  void bodyThatFindsNoMemoryIsReadNoFurtherUntilThereIsSome() {
+    Stage stage = Stage.with().budget(6).open();
+    Stage.Call holding = stage.post("a");
+    holding.exchange().body(new TextChunk("1234"));
+    Stage.Call waiting = stage.post("b");
+    TextChunk first = new TextChunk("1234");
+    waiting.exchange().body(first);
+    waiting.exchange().bodyEnd();
+    stage.scheduler.advance(Duration.ofSeconds(4));
+    assertThat(waiting.client().isBodyPaused()).isTrue();
+    assertThat(stage.store.commands()).isEmpty();
+
+    holding.exchange().clientGone();
+    stage.scheduler.advance(Duration.ofMillis(100));
+    assertThat(waiting.client().isBodyPaused()).isFalse();
+    assertThat(first.released()).isEqualTo(1);
+    assertThat(stage.store.commands()).containsExactly("reserve 1");
+    assertThat(stage.store.fingerprints()).containsExactly(Stage.fingerprint("1234"));
+  }
+
+  @Test
+  void bodyThatFindsNoMemoryIsDroppedWithItsClient() {
+    Stage stage = Stage.with().budget(6).open();
+    Stage.Call holding = stage.post("a");
+    holding.exchange().body(new TextChunk("1234"));
+    Stage.Call waiting = stage.post("b");
+    TextChunk first = new TextChunk("1234");
+    TextChunk second = new TextChunk("5");
+    waiting.exchange().body(first);
+    waiting.exchange().body(second);
+    waiting.exchange().clientGone();
+    stage.scheduler.advance(Duration.ofSeconds(6));
+
+    assertThat(first.released()).isEqualTo(1);
+    assertThat(second.released()).isEqualTo(1);
+    assertThat(stage.heard.results()).containsExactly(Result.CLIENT_GONE);
+    holding.exchange().clientGone();
+    isOver(stage);
+  }
+
+  @Test
+  void bodyThatNeverHasRoomIsRefusedAtOnce() {
+    Stage stage = Stage.with().budget(6).open();
+    Stage.Call call = stage.post("a");
+    call.exchange().body(new TextChunk("1234567"));
+
+    assertThat(call.client().problem()).isEqualTo("overloaded");
+    isOver(stage);
+  }
+
+  @Test
   void bodyOverTheBudgetIsRefusedAndCanComeAgain() {
     Stage stage = Stage.with().budget(6).open();
     Stage.Call holding = stage.post("a");
     holding.exchange().body(new TextChunk("1234"));
     Stage.Call refused = stage.post("b");
     refused.exchange().body(new TextChunk("1234"));
+    assertThat(refused.client().hasHead()).isFalse();
+    stage.scheduler.advance(Duration.ofMillis(5_100));
 
     assertThat(refused.client().status()).isEqualTo(503);
     assertThat(refused.client().problem()).isEqualTo("overloaded");
@@ -108,6 +161,55 @@ class KeyedExchangeTest {
     assertThat(call.client().headers().get("Idempotent-Replayed")).isEqualTo("true");
     assertThat(stage.upstream.waiting()).isZero();
     isOver(stage);
+  }
+
+  @Test
+  void largeReplayIsChargedUntilTheClientHasTakenIt() {
+    Stage stage = Stage.open();
+    Stage.Call call = stage.whole("k", "{}");
+    call.client().writable(1);
+    stage.store.existing(1, large(200_000));
+
+    assertThat(call.client().text()).hasSize(Delivery.PIECE);
+    assertThat(stage.budget.used()).isEqualTo(200_000);
+    call.client().writable(10);
+    call.exchange().clientWritable();
+    assertThat(call.client().isAnswered()).isTrue();
+    assertThat(call.client().text()).isEqualTo("x".repeat(200_000));
+    assertThat(stage.heard.results()).containsExactly(Result.REPLAYED);
+    isOver(stage);
+  }
+
+  @Test
+  void largeReplayOfAClientThatGoesIsFreed() {
+    Stage stage = Stage.open();
+    Stage.Call call = stage.whole("k", "{}");
+    call.client().writable(1);
+    stage.store.existing(1, large(200_000));
+    call.exchange().clientGone();
+
+    assertThat(stage.heard.results()).containsExactly(Result.REPLAYED);
+    isOver(stage);
+  }
+
+  @Test
+  void largeReplayWithoutMemoryIsRefused() {
+    Stage stage = Stage.with().budget(100_000).open();
+    Stage.Call call = stage.whole("k", "{}");
+    stage.store.existing(1, large(200_000));
+
+    assertThat(call.client().problem()).isEqualTo("overloaded");
+    assertThat(call.client().headers().contains("Retry-After")).isTrue();
+    isOver(stage);
+  }
+
+  private static Completed large(int length) {
+    return new Completed(
+        new StoredResponse(
+            200,
+            new Headers(),
+            "x".repeat(length).getBytes(StandardCharsets.ISO_8859_1),
+            new Headers()));
   }
 
   @ParameterizedTest

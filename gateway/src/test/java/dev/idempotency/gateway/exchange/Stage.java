@@ -1,11 +1,13 @@
 package dev.idempotency.gateway.exchange;
 
 import dev.idempotency.gateway.http.AddressRanges;
+import dev.idempotency.gateway.http.Chunk;
 import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.http.RequestHead;
 import dev.idempotency.gateway.http.Response;
 import dev.idempotency.gateway.http.ResponseHead;
 import dev.idempotency.gateway.idempotency.Fingerprint;
+import dev.idempotency.gateway.idempotency.Fingerprinter;
 import dev.idempotency.gateway.idempotency.Outcome;
 import dev.idempotency.gateway.idempotency.OutcomePolicy;
 import dev.idempotency.gateway.idempotency.UnknownPolicy;
@@ -27,6 +29,11 @@ final class Stage {
   final HeardEvents heard = new HeardEvents();
   final BodyBudget budget;
   final Exchanges exchanges;
+
+  /** A streaming request whose head is there; the store is being asked. */
+  Call upload(String key, long contentLength) {
+    return post(key, contentLength);
+  }
 
   private Stage(Settings settings) {
     budget = new BodyBudget(settings.budget);
@@ -51,11 +58,16 @@ final class Stage {
 
   /** A request whose head is there. */
   Call post(String key) {
+    return post(key, -1);
+  }
+
+  private Call post(String key, long contentLength) {
     FakeClient client = new FakeClient();
     RequestHead head =
         RequestHead.of("POST", "/orders", Headers.of("Host", "gw.test", "Idempotency-Key", key));
     Exchange exchange =
-        exchanges.open(head, -1, new Peer("10.0.0.7", "http", "1.1", false, null), client);
+        exchanges.open(
+            head, contentLength, new Peer("10.0.0.7", "http", "1.1", false, null), client);
     return new Call(client, exchange);
   }
 
@@ -101,6 +113,7 @@ final class Stage {
     private UnknownPolicy unknown = UnknownPolicy.HOLD;
     private boolean bypass;
     private boolean streaming;
+    private boolean streamsRequest;
     private long requestLimit = 1000;
     private long responseLimit = 1000;
     private Map<Integer, Outcome> outcomes = Map.of();
@@ -127,6 +140,11 @@ final class Stage {
 
     Settings streaming() {
       streaming = true;
+      return this;
+    }
+
+    Settings streamsRequest() {
+      streamsRequest = true;
       return this;
     }
 
@@ -158,7 +176,7 @@ final class Stage {
           Route.Keying.REQUIRED,
           "Idempotency-Key",
           List.of(),
-          (head, body) -> fingerprint(new String(body, StandardCharsets.ISO_8859_1)),
+          new TextFingerprinter(),
           Duration.ofHours(1),
           LEASE,
           patience,
@@ -169,14 +187,41 @@ final class Stage {
           responseLimit,
           streaming,
           Set.of(),
-          false,
+          streamsRequest,
           false);
     }
+  }
 
-    private static Fingerprint fingerprint(String body) {
-      byte[] hash = new byte[Fingerprint.LENGTH];
-      Arrays.fill(hash, (byte) body.hashCode());
-      return new Fingerprint(1, hash);
+  /** A body's fingerprint as {@link TextFingerprinter} makes it. */
+  static Fingerprint fingerprint(String body) {
+    byte[] hash = new byte[Fingerprint.LENGTH];
+    Arrays.fill(hash, (byte) body.hashCode());
+    return new Fingerprint(1, hash);
+  }
+
+  /** Looks at nothing but the body. */
+  private static final class TextFingerprinter implements Fingerprinter {
+    @Override
+    public Fingerprint fingerprint(RequestHead head, byte[] body) {
+      return Stage.fingerprint(new String(body, StandardCharsets.ISO_8859_1));
+    }
+
+    @Override
+    public Running begin(RequestHead head) {
+      StringBuilder seen = new StringBuilder();
+      return new Running() {
+        @Override
+        public void add(Chunk chunk) {
+          byte[] bytes = new byte[chunk.length()];
+          chunk.copyTo(bytes, 0);
+          seen.append(new String(bytes, StandardCharsets.ISO_8859_1));
+        }
+
+        @Override
+        public Fingerprint end() {
+          return Stage.fingerprint(seen.toString());
+        }
+      };
     }
   }
 }

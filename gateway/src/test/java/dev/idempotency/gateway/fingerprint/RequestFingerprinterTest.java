@@ -4,16 +4,19 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import dev.idempotency.gateway.http.Chunk;
 import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.http.RequestHead;
 import dev.idempotency.gateway.idempotency.Fingerprint;
 import dev.idempotency.gateway.idempotency.Fingerprinter;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -250,6 +253,86 @@ class RequestFingerprinterTest {
     } finally {
       threads.shutdownNow();
     }
+  }
+
+  @Test
+  void streamedBodyCountsTheSameHoweverItIsCut() {
+    long seed = System.nanoTime();
+    Random random = new Random(seed);
+    byte[] body = new byte[200_000];
+    random.nextBytes(body);
+    for (Fingerprinter fingerprinter : List.of(plain, keyed("a secret of 16 b"))) {
+      Fingerprint whole = streamed(fingerprinter, "/", body, body.length);
+      for (int most : new int[] {1 << 10, 70_000, 150_000}) {
+        assertThat(streamed(fingerprinter, "/", body, 1 + random.nextInt(most)))
+            .as("seed " + seed)
+            .isEqualTo(whole);
+      }
+      byte[] other = body.clone();
+      other[random.nextInt(other.length)] ^= 1;
+      assertThat(streamed(fingerprinter, "/", other, 5_000)).as("seed " + seed).isNotEqualTo(whole);
+      assertThat(streamed(fingerprinter, "/x", body, 5_000)).isNotEqualTo(whole);
+      assertThat(streamed(fingerprinter, "/", Arrays.copyOf(body, 199_999), 5_000))
+          .isNotEqualTo(whole);
+    }
+    assertThat(streamed(plain, "/", body, 100_000))
+        .isNotEqualTo(streamed(keyed("a secret of 16 b"), "/", body, 100_000));
+  }
+
+  @Test
+  void streamedBodyHasTheFingerprintThatTheRawBodyHasAsAWhole() {
+    byte[] secret = "a secret of 16 b".getBytes(UTF_8);
+    for (FingerprintRule rule :
+        List.of(
+            new FingerprintRule(List.of("X-A"), List.of(), true, null),
+            new FingerprintRule(List.of(), List.of(), true, secret))) {
+      Fingerprinter raw = RequestFingerprinter.create(rule);
+      for (String body : List.of("", "x", "{\"b\":1,\"a\":2}", "y".repeat(100_000))) {
+        assertThat(streamed(raw, "/p", body.getBytes(UTF_8), 7))
+            .isEqualTo(of(raw, "POST", "/p", JSON, body));
+      }
+    }
+  }
+
+  /** Two uploads on one thread take turns. */
+  @Test
+  void streamedFingerprintsDoNotMix() {
+    RequestHead head = head("POST", "/", Headers.of("Content-Type", JSON));
+    Fingerprinter.Running one = plain.begin(head);
+    Fingerprinter.Running two = plain.begin(head);
+    one.add(new Bytes("a".getBytes(UTF_8)));
+    two.add(new Bytes("b".getBytes(UTF_8)));
+    json("{}");
+    one.add(new Bytes("a".getBytes(UTF_8)));
+    assertThat(one.end()).isEqualTo(streamed(plain, "/", "aa".getBytes(UTF_8), 1));
+    assertThat(two.end()).isEqualTo(streamed(plain, "/", "b".getBytes(UTF_8), 1));
+  }
+
+  private static Fingerprint streamed(
+      Fingerprinter fingerprinter, String path, byte[] body, int piece) {
+    Fingerprinter.Running running =
+        fingerprinter.begin(head("POST", path, Headers.of("Content-Type", JSON)));
+    for (int at = 0; at < body.length; at += piece) {
+      running.add(new Bytes(Arrays.copyOfRange(body, at, Math.min(body.length, at + piece))));
+    }
+    return running.end();
+  }
+
+  /** Bytes that nobody has to give back. */
+  @SuppressWarnings("ArrayRecordComponent") // never compared
+  private record Bytes(byte[] bytes) implements Chunk {
+    @Override
+    public int length() {
+      return bytes.length;
+    }
+
+    @Override
+    public void copyTo(byte[] target, int offset) {
+      System.arraycopy(bytes, 0, target, offset, bytes.length);
+    }
+
+    @Override
+    public void release() {}
   }
 
   private static String body(int number) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.gateway.store.Fixtures;
 import java.time.Duration;
+import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -42,6 +43,48 @@ class VerdictTest {
         .isEqualTo(holding);
     assertThat(Verdict.on(operation, Fixtures.fingerprint(1), UnknownPolicy.RETRY))
         .isEqualTo(retrying);
+  }
+
+  static Stream<Arguments> statesOfARequestThatWasNotSeenWhole() {
+    return Stream.of(
+        Arguments.of(
+            new StoredOperation.InFlight(LEFT),
+            new Verdict.InFlight(LEFT),
+            new Verdict.InFlight(LEFT)),
+        Arguments.of(
+            new StoredOperation.OutcomeUnknown(true), new Verdict.Hold(), new Verdict.TakeOver(7)),
+        Arguments.of(
+            new StoredOperation.Completed(RESPONSE),
+            new Verdict.NotKept(201),
+            new Verdict.NotKept(201)),
+        Arguments.of(
+            new StoredOperation.NotKept(413), new Verdict.NotKept(413), new Verdict.NotKept(413)));
+  }
+
+  @ParameterizedTest
+  @MethodSource("statesOfARequestThatWasNotSeenWhole")
+  void openRecordIsNeverReplayedAndMayBeFollowedByAny(
+      StoredOperation.State state, Verdict holding, Verdict retrying) {
+    StoredOperation operation = new StoredOperation(7, Fingerprint.OPEN, state);
+    for (Fingerprint made : List.of(Fingerprint.OPEN, Fixtures.fingerprint(1))) {
+      assertThat(Verdict.on(operation, made, UnknownPolicy.HOLD)).isEqualTo(holding);
+      assertThat(Verdict.on(operation, made, UnknownPolicy.RETRY)).isEqualTo(retrying);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void requestThatIsNotWholeYetIsNotJudgedByAKnownFingerprint(UnknownPolicy policy) {
+    states()
+        .map(arguments -> (StoredOperation.State) arguments.get()[0])
+        .forEach(
+            state ->
+                assertThat(
+                        Verdict.on(
+                            new StoredOperation(7, Fixtures.fingerprint(1), state),
+                            Fingerprint.OPEN,
+                            policy))
+                    .isEqualTo(new Verdict.Unread()));
   }
 
   @ParameterizedTest

@@ -3,6 +3,7 @@ package dev.idempotency.gateway.store;
 import static dev.idempotency.gateway.store.Fixtures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.idempotency.gateway.idempotency.Fingerprint;
 import dev.idempotency.gateway.idempotency.IdempotencyStore;
 import dev.idempotency.gateway.idempotency.OperationId;
 import dev.idempotency.gateway.idempotency.OperationRecord;
@@ -128,6 +129,7 @@ public final class RuleModel {
           case 0 -> fresh();
           case 1, 2 -> known.following(known.attempt());
           case 3 -> known.following(known.attempt() + 1);
+          case 4 -> known.with(fingerprint());
           default -> known;
         };
     if (!next.equals(known)) {
@@ -138,8 +140,13 @@ public final class RuleModel {
 
   private Reservation fresh() {
     OperationId operation = operations.get(random.nextInt(operations.size()));
-    return Reservation.first(
-        operation, Fixtures.fingerprint(1 + random.nextInt(8) / 7), LONG, LONG);
+    return Reservation.first(operation, fingerprint(), LONG, LONG);
+  }
+
+  /** Mostly the same one; now and then another, or one that is not known yet. */
+  private Fingerprint fingerprint() {
+    int number = random.nextInt(8);
+    return number >= 6 ? Fingerprint.OPEN : Fixtures.fingerprint(1 + number / 5);
   }
 
   private Reservation timed(Reservation reservation) {

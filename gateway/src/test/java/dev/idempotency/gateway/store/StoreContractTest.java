@@ -10,6 +10,7 @@ import static dev.idempotency.gateway.store.Fixtures.withLease;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.gateway.http.Headers;
+import dev.idempotency.gateway.idempotency.Fingerprint;
 import dev.idempotency.gateway.idempotency.IdempotencyStore;
 import dev.idempotency.gateway.idempotency.Reservation;
 import dev.idempotency.gateway.idempotency.ReserveReply;
@@ -293,6 +294,51 @@ public abstract class StoreContractTest {
   }
 
   @Test
+  void openFingerprintIsKeptAndRead() {
+    Reservation owner = opened();
+    assertThat(existing(store().reserve(rival(owner).with(fingerprint(1)))).fingerprint())
+        .isEqualTo(Fingerprint.OPEN);
+    await(store().settle(owner, new Settlement.NotKept(413)));
+    StoredOperation done = await(store().find(owner.id())).orElseThrow();
+    assertThat(done.fingerprint()).isEqualTo(Fingerprint.OPEN);
+    assertThat(done.state()).isEqualTo(new StoredOperation.NotKept(413));
+  }
+
+  @Test
+  void renewalWritesTheFingerprintThatIsKnownByNow() {
+    Reservation owner = opened();
+    assertThat(await(store().renew(owner.with(fingerprint(1))))).isEqualTo(WriteReply.DONE);
+    assertThat(await(store().find(owner.id())).map(StoredOperation::fingerprint))
+        .contains(fingerprint(1));
+  }
+
+  @Test
+  void renewalWithAnOpenFingerprintLeavesTheOneThatIsKnown() {
+    Reservation owner = opened();
+    await(store().renew(owner.with(fingerprint(1))));
+    assertThat(await(store().renew(owner))).isEqualTo(WriteReply.DONE);
+    assertThat(await(store().find(owner.id())).map(StoredOperation::fingerprint))
+        .contains(fingerprint(1));
+  }
+
+  @Test
+  void unknownWithAnOpenFingerprintIsTakenOverByAnyRequest() {
+    Reservation owner = opened();
+    await(store().settle(owner, UNKNOWN));
+    Reservation next = owner.following(1).with(fingerprint(2));
+    assertThat(await(store().takeOver(next))).isEqualTo(ReserveReply.ACQUIRED);
+    assertThat(await(store().find(owner.id())).map(StoredOperation::fingerprint))
+        .contains(fingerprint(2));
+  }
+
+  @Test
+  void unknownWithAKnownFingerprintIsNotTakenOverByAnOpenOne() {
+    Reservation owner = unknown();
+    Reservation next = owner.following(1).with(Fingerprint.OPEN);
+    assertThat(existing(store().takeOver(next)).fingerprint()).isEqualTo(owner.fingerprint());
+  }
+
+  @Test
   void racingCallersGetOneReservation() {
     Reservation first = reservation();
     List<CompletableFuture<ReserveReply>> replies =
@@ -328,6 +374,12 @@ public abstract class StoreContractTest {
 
   private Reservation reserved() {
     Reservation owner = reservation();
+    assertThat(await(store().reserve(owner))).isEqualTo(ReserveReply.ACQUIRED);
+    return owner;
+  }
+
+  private Reservation opened() {
+    Reservation owner = reservation().with(Fingerprint.OPEN);
     assertThat(await(store().reserve(owner))).isEqualTo(ReserveReply.ACQUIRED);
     return owner;
   }

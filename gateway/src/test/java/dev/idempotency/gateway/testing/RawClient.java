@@ -121,6 +121,16 @@ public final class RawClient implements AutoCloseable {
     }
   }
 
+  /** Sends the array from there on. */
+  public RawClient send(byte[] bytes, int from) {
+    try {
+      socket.getOutputStream().write(bytes, from, bytes.length - from);
+      return this;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
   /** Ends the sending side only. */
   public RawClient halfClose() {
     try {
@@ -180,6 +190,16 @@ public final class RawClient implements AutoCloseable {
       response = readAny(false);
     }
     return response;
+  }
+
+  /** The same, with more patience. */
+  public RawResponse read(java.time.Duration patience) {
+    try {
+      socket.setSoTimeout((int) patience.toMillis());
+      return read();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   /** The next response, interim ones too. */

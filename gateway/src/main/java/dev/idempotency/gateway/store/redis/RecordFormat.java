@@ -9,6 +9,7 @@ import dev.idempotency.gateway.idempotency.StoredOperation;
 import dev.idempotency.gateway.idempotency.StoredResponse;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,11 +24,15 @@ import org.jspecify.annotations.Nullable;
  * <tr><td>2</td><td>8</td><td>attempt</td></tr>
  * <tr><td>10</td><td>16</td><td>token</td></tr>
  * <tr><td>26</td><td>8</td><td>end of the lease, ms since 1970 by the clock of Redis; R only</td></tr>
- * <tr><td>34</td><td>1</td><td>fingerprint version</td></tr>
+ * <tr><td>34</td><td>1</td><td>fingerprint version; 0: open, and the hash is zeros</td></tr>
  * <tr><td>35</td><td>32</td><td>fingerprint hash</td></tr>
  * <tr><td>67</td><td>2</td><td>status of the response; C and N only</td></tr>
  * <tr><td>69</td><td>–</td><td>response, see {@link ResponseFormat}; C only</td></tr>
  * </table>
+ *
+ * <p>Fingerprints are open in the records of routes that stream their requests, until the request
+ * is whole. A gateway older than those routes takes such a record for damaged and answers 503,
+ * which is safe: it forwards nothing.
  *
  * <p>When the retention ends is not in the value but is the key's own expiry.
  */
@@ -117,13 +122,21 @@ final class RecordFormat {
       throw foreign();
     }
     StoredOperation.State state = state(record, reply, at, leaseLeft);
-    int version = record.get(FINGERPRINT_AT) & 0xff;
-    if (state == null || version == 0) {
+    Fingerprint fingerprint = fingerprint(record);
+    if (state == null || fingerprint == null) {
       throw foreign();
     }
+    return new StoredOperation(record.getLong(2), fingerprint, state);
+  }
+
+  private static @Nullable Fingerprint fingerprint(ByteBuffer record) {
+    int version = record.get(FINGERPRINT_AT) & 0xff;
     byte[] hash = new byte[Fingerprint.LENGTH];
     record.get(FINGERPRINT_AT + 1, hash);
-    return new StoredOperation(record.getLong(2), new Fingerprint(version, hash), state);
+    if (version != 0) {
+      return new Fingerprint(version, hash);
+    }
+    return Arrays.equals(hash, Fingerprint.OPEN.hash()) ? Fingerprint.OPEN : null;
   }
 
   private static StoredOperation.@Nullable State state(

@@ -1,4 +1,5 @@
 -- Lets the lease of a reservation run anew for its owner; writes a record that is no longer there.
+-- A fingerprint that is open (version 0) leaves the one that is there.
 --
 -- KEYS[1]  the operation
 -- ARGV[1]  head of a reservation: format, state "R", attempt, token (26 bytes)
@@ -14,7 +15,11 @@ if record and (#record < 69 or string.byte(record) ~= 1) then
 end
 local reserved = record and string.byte(record, 2) == 82
 if not record or (reserved and string.sub(record, 3, 26) == string.sub(ARGV[1], 3)) then
-  local renewed = ARGV[1] .. struct.pack('>I8', now + ARGV[3]) .. ARGV[2]
+  local tail = ARGV[2]
+  if record and string.byte(tail) == 0 then
+    tail = string.sub(record, 35, 69)
+  end
+  local renewed = ARGV[1] .. struct.pack('>I8', now + ARGV[3]) .. tail
   redis.call('SET', KEYS[1], renewed, 'PX', ARGV[4])
   return 'D'
 end

@@ -1,5 +1,6 @@
 -- Takes over an operation whose outcome is unknown, by its owner's word or by a lease that ran
--- out, if its attempt is the one before and its fingerprint the same; otherwise says what is there.
+-- out, if its attempt is the one before and its fingerprint the same, or open (version 0);
+-- otherwise says what is there.
 --
 -- KEYS[1]  the operation
 -- ARGV[1]  head of a reservation: format, state "R", attempt, token (26 bytes)
@@ -26,7 +27,7 @@ end
 local own = state == 82 and string.sub(record, 3, 26) == string.sub(ARGV[1], 3)
 local free = (state == 85 or (state == 82 and left == 0))
   and string.sub(record, 3, 10) == ARGV[3]
-  and string.sub(record, 35, 67) == string.sub(ARGV[2], 1, 33)
+  and (string.byte(record, 35) == 0 or string.sub(record, 35, 67) == string.sub(ARGV[2], 1, 33))
 if own or free then
   local reserved = ARGV[1] .. struct.pack('>I8', now + ARGV[4]) .. ARGV[2]
   redis.call('SET', KEYS[1], reserved, 'PX', ARGV[5])

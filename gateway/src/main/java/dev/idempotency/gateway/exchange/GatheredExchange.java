@@ -1,0 +1,183 @@
+package dev.idempotency.gateway.exchange;
+
+import dev.idempotency.gateway.http.Chunk;
+import dev.idempotency.gateway.http.RequestHead;
+import dev.idempotency.gateway.idempotency.Fingerprint;
+import dev.idempotency.gateway.idempotency.Fingerprinter;
+import dev.idempotency.gateway.idempotency.OperationId;
+import dev.idempotency.gateway.idempotency.StoredOperation;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A request with a key whose body is gathered in memory before the store is asked.
+ *
+ * <p>Where the memory of all bodies is used up, the client is read no further for some seconds, and
+ * only then refused.
+ */
+final class GatheredExchange extends KeyedExchange {
+
+  private static final Duration MEMORY_BEAT = Duration.ofMillis(50);
+  private static final Duration MEMORY_PATIENCE = Duration.ofSeconds(5);
+
+  private final BodyBuffer body;
+
+  /** What found no memory, and what came behind it before the client's edge stopped. */
+  private @Nullable ArrayDeque<Chunk> waiting;
+
+  private long memoryUntil;
+  private boolean whole;
+
+  /**
+   * @param contentLength the body's bytes, -1 where they are not announced
+   */
+  GatheredExchange(
+      Exchanges exchanges,
+      Route route,
+      Course course,
+      OperationId id,
+      long contentLength,
+      Peer peer,
+      ClientStream client) {
+    super(exchanges, route, course, id, peer, client);
+    this.body = BodyBuffer.of(route.requestLimit(), contentLength, exchanges.budget);
+  }
+
+  @Override
+  void begin() {
+    read();
+  }
+
+  @Override
+  public void body(Chunk chunk) {
+    if (!isReading()) {
+      chunk.release();
+    } else if (isWaiting()) {
+      waiting(chunk);
+    } else if (!add(chunk)) {
+      waitForMemory(chunk);
+    }
+  }
+
+  /** Releases the chunk unless there is no memory for it. */
+  private boolean add(Chunk chunk) {
+    BodyBuffer.Addition addition = body.add(chunk);
+    if (addition == BodyBuffer.Addition.OVER_BUDGET && body.couldAdd(chunk)) {
+      return false;
+    }
+    chunk.release();
+    if (addition == BodyBuffer.Addition.OVER_LIMIT) {
+      answer(Result.TOO_LARGE, Problems.bodyTooLarge(route.requestLimit()));
+    } else if (addition == BodyBuffer.Addition.OVER_BUDGET) {
+      outOfMemory();
+    }
+    return true;
+  }
+
+  private void outOfMemory() {
+    answer(Result.OVERLOADED, Problems.overloaded("No memory is left for the request's body."));
+  }
+
+  private boolean isWaiting() {
+    return waiting != null && !waiting.isEmpty();
+  }
+
+  private void waiting(Chunk chunk) {
+    if (waiting == null) {
+      waiting = new ArrayDeque<>();
+    }
+    waiting.add(chunk);
+  }
+
+  private void waitForMemory(Chunk chunk) {
+    waiting(chunk);
+    client().pauseBody();
+    memoryUntil = exchanges.scheduler.nanoTime() + MEMORY_PATIENCE.toNanos();
+    exchanges.scheduler.schedule(this::addWaiting, MEMORY_BEAT);
+  }
+
+  private void addWaiting() {
+    while (isReading() && waiting != null && !waiting.isEmpty()) {
+      Chunk next = waiting.remove();
+      if (!add(next)) {
+        waiting.addFirst(next);
+        if (exchanges.scheduler.nanoTime() - memoryUntil >= 0) {
+          outOfMemory();
+        } else {
+          exchanges.scheduler.schedule(this::addWaiting, MEMORY_BEAT);
+        }
+        return;
+      }
+    }
+    if (isReading()) {
+      client().resumeBody();
+      claimIfWhole();
+    }
+  }
+
+  @Override
+  public void bodyEnd() {
+    whole = true;
+    claimIfWhole();
+  }
+
+  private void claimIfWhole() {
+    if (whole && isReading() && !isWaiting()) {
+      claim(fingerprint());
+    }
+  }
+
+  private Fingerprint fingerprint() {
+    Fingerprinter fingerprinter = route.fingerprinter();
+    // A request without content on a route that streams.
+    return route.streamsRequest()
+        ? fingerprinter.begin(course.head()).end()
+        : fingerprinter.fingerprint(course.head(), body.toByteArray());
+  }
+
+  @Override
+  void unread(StoredOperation operation) {
+    throw new IllegalStateException("a gathered request has its fingerprint");
+  }
+
+  @Override
+  PassThroughExchange openBypass() {
+    return PassThroughExchange.bypass(route, course, body, peer, client());
+  }
+
+  @Override
+  void drop() {
+    body.release();
+    if (waiting != null) {
+      waiting.forEach(Chunk::release);
+      waiting.clear();
+    }
+  }
+
+  // ---- on its way out
+
+  @Override
+  public boolean send(UpstreamConnection connection, RequestHead head, ResponseReceiver receiver) {
+    return connection.send(head, body.toByteArray(), receiver);
+  }
+
+  @Override
+  public void writable() {}
+
+  @Override
+  public boolean isWhole() {
+    return whole;
+  }
+
+  @Override
+  public void finish() {}
+
+  @Override
+  public void cut() {}
+
+  @Override
+  public boolean isNearlyWhole() {
+    return true;
+  }
+}

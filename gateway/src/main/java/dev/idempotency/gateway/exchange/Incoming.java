@@ -1,0 +1,82 @@
+package dev.idempotency.gateway.exchange;
+
+import dev.idempotency.gateway.http.Chunk;
+import dev.idempotency.gateway.http.ResponseHead;
+import dev.idempotency.gateway.idempotency.Outcome;
+import dev.idempotency.gateway.idempotency.OutcomePolicy;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The response of one attempt on its way in: captured for the record, and passed on to the client
+ * where the client still waits for it and the route streams, or it is too large to be kept.
+ */
+final class Incoming {
+
+  private final Exchanges exchanges;
+  private final Route route;
+  private final KeyedExchange keyed;
+  private @Nullable Capture capture;
+
+  Incoming(Exchanges exchanges, Route route, KeyedExchange keyed) {
+    this.exchanges = exchanges;
+    this.route = route;
+    this.keyed = keyed;
+  }
+
+  /** The response as far as it is there; null before its head. */
+  @Nullable Capture capture() {
+    return capture;
+  }
+
+  /** Whether the client has got the head of the response already. */
+  boolean isAnswering() {
+    return capture != null && capture.isBegun();
+  }
+
+  /** The final response begins. */
+  void head(ResponseHead head, long contentLength, boolean wanted) {
+    Outcome outcome = route.outcomes().of(head);
+    boolean saidSo = OutcomePolicy.said(head) != null;
+    Capture begun =
+        new Capture(
+            ResponseFields.endToEnd(head),
+            contentLength,
+            outcome,
+            saidSo,
+            BodyBuffer.of(route.responseLimit(), contentLength, exchanges.budget));
+    capture = begun;
+    if (wanted && contentLength > route.responseLimit()) {
+      begun.begin(keyed.delivery());
+    }
+  }
+
+  /**
+   * Takes the chunk over.
+   *
+   * @return false where the client takes no more for now
+   */
+  boolean chunk(Chunk chunk, boolean wanted) {
+    Capture current = capture;
+    if (current == null) {
+      chunk.release();
+      return true;
+    }
+    Delivery to = wanted ? keyed.delivery() : Delivery.GONE;
+    current.take(chunk, to);
+    return !current.isBegun() || to.isWritable();
+  }
+
+  /**
+   * Where the route streams, or the response is one of server-sent events, the client's response
+   * begins here and not with its head: what turns out to be broken in the same burst is answered as
+   * an error of its own.
+   */
+  void flush(boolean wanted) {
+    if (wanted && capture != null && (route.streaming() || capture.isEventStream())) {
+      capture.begin(keyed.delivery());
+    }
+    if (isAnswering()) {
+      keyed.delivery().flush();
+    }
+  }
+}

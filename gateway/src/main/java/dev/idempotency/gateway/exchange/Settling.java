@@ -1,0 +1,245 @@
+package dev.idempotency.gateway.exchange;
+
+import dev.idempotency.gateway.http.Headers;
+import dev.idempotency.gateway.http.Response;
+import dev.idempotency.gateway.idempotency.Fingerprint;
+import dev.idempotency.gateway.idempotency.Outcome;
+import dev.idempotency.gateway.idempotency.Reservation;
+import dev.idempotency.gateway.idempotency.Settlement;
+import dev.idempotency.gateway.idempotency.StoredOperation;
+import dev.idempotency.gateway.idempotency.StoredResponse;
+import dev.idempotency.gateway.idempotency.Verdict;
+import dev.idempotency.gateway.idempotency.WriteReply;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How an attempt ends: writes what became of it, and only then tells the client. What the store
+ * does not take is written later; what another attempt holds is not written at all.
+ */
+final class Settling {
+
+  private final Exchanges exchanges;
+  private final Route route;
+  private final Course course;
+  private final Incoming incoming;
+  private final KeyedExchange keyed;
+  private final Runnable told;
+  private Reservation reservation;
+  private boolean requestKnown;
+  private boolean lateResponse;
+
+  /**
+   * @param told runs when the client has been told, once
+   */
+  Settling(
+      Exchanges exchanges,
+      Route route,
+      Course course,
+      Reservation reservation,
+      Incoming incoming,
+      KeyedExchange keyed,
+      Runnable told) {
+    this.exchanges = exchanges;
+    this.route = route;
+    this.course = course;
+    this.reservation = reservation;
+    this.incoming = incoming;
+    this.keyed = keyed;
+    this.told = told;
+    this.requestKnown = keyed.isWhole();
+  }
+
+  Reservation reservation() {
+    return reservation;
+  }
+
+  /** The request is whole, and this is what it asks for. */
+  void know(Fingerprint made) {
+    reservation = reservation.with(made);
+    requestKnown = true;
+  }
+
+  /**
+   * The response is whole and in time. Of a request that was not seen whole it is not kept: nobody
+   * could tell whose retry may have it.
+   */
+  void end(Capture whole, Headers trailers) {
+    StoredResponse stored = requestKnown ? whole.stored(trailers, route.keptFields()) : null;
+    course.asked();
+    Stages.when(
+        settled(whole, stored),
+        reply -> {
+          course.replied();
+          if (reply instanceof WriteReply.Fenced fenced) {
+            fenced(fenced.current());
+          } else {
+            deliver(whole, trailers, stored != null);
+          }
+        },
+        unavailable -> {
+          course.replied();
+          // The client gets its answer; the record follows as soon as the store is back.
+          defer(whole, stored);
+          deliver(whole, trailers, stored != null);
+        },
+        exchanges.listener);
+  }
+
+  private void deliver(Capture whole, Headers trailers, boolean kept) {
+    Result result = result(whole.outcome(), kept);
+    if (whole.isBegun()) {
+      int status = whole.head().status();
+      keyed.delivery().end(trailers, () -> course.end(result, status));
+    } else {
+      keyed.answer(result, whole.response(trailers), whole.share());
+    }
+    told.run();
+  }
+
+  private static Result result(Outcome outcome, boolean kept) {
+    return switch (outcome) {
+      case COMPLETED -> kept ? Result.COMPLETED : Result.NOT_KEPT;
+      case RELEASED -> Result.RELEASED;
+      case UNKNOWN -> Result.UNKNOWN;
+    };
+  }
+
+  private void defer(Capture whole, @Nullable StoredResponse stored) {
+    whole.keepMemory();
+    exchanges.deferred.add(store -> settled(whole, stored), whole::releaseMemory);
+  }
+
+  private CompletionStage<WriteReply> settled(Capture whole, @Nullable StoredResponse stored) {
+    return switch (whole.outcome()) {
+      case COMPLETED -> exchanges.store.settle(reservation, completed(whole, stored));
+      case UNKNOWN -> exchanges.store.settle(reservation, new Settlement.Unknown());
+      // What the upstream says of the operation counts for all attempts, a status for this one
+      // only.
+      case RELEASED ->
+          whole.saidSo() ? exchanges.store.release(reservation) : keyed.withdraw(reservation);
+    };
+  }
+
+  private static Settlement completed(Capture whole, @Nullable StoredResponse stored) {
+    return stored == null
+        ? new Settlement.NotKept(whole.head().status())
+        : new Settlement.Completed(stored);
+  }
+
+  /**
+   * The response is whole after the client was told that the outcome is unknown.
+   *
+   * @param then runs when the record is written, or waits to be
+   */
+  void late(Capture whole, Headers trailers, Runnable then) {
+    StoredResponse stored = whole.stored(trailers, route.keptFields());
+    lateResponse = true;
+    Stages.when(
+        settled(whole, stored),
+        reply -> then.run(),
+        unavailable -> {
+          defer(whole, stored);
+          then.run();
+        },
+        exchanges.listener);
+  }
+
+  /**
+   * Surely nothing happened, which is known only after the client was told otherwise.
+   *
+   * @param then runs when the record is written, or waits to be
+   */
+  void withdrawLate(Runnable then) {
+    lateResponse = true;
+    Stages.when(
+        keyed.withdraw(reservation),
+        reply -> then.run(),
+        unavailable -> {
+          exchanges.deferred.add(store -> keyed.withdraw(reservation), () -> {});
+          then.run();
+        },
+        exchanges.listener);
+  }
+
+  /** Bytes were sent and no whole response came: writes that the outcome is unknown, says so. */
+  void unknown(Response problem) {
+    unknown(Result.UNKNOWN, problem);
+  }
+
+  /** The same where the reason lies with the client, which is told so. */
+  void unknown(Result result, Response problem) {
+    Stages.when(
+        exchanges.store.settle(reservation, new Settlement.Unknown()),
+        reply -> {
+          if (reply instanceof WriteReply.Fenced fenced) {
+            fenced(fenced.current());
+          } else {
+            respond(result, problem);
+          }
+        },
+        unavailable -> {
+          exchanges.deferred.add(store -> settledUnknown(), () -> {});
+          respond(result, problem);
+        },
+        exchanges.listener);
+  }
+
+  /** Not any more where a late response has said what became of it. */
+  private CompletionStage<WriteReply> settledUnknown() {
+    return lateResponse
+        ? CompletableFuture.completedFuture(WriteReply.DONE)
+        : exchanges.store.settle(reservation, new Settlement.Unknown());
+  }
+
+  /** Another attempt holds the record: its word counts, never this attempt's own result. */
+  void fenced(StoredOperation current) {
+    exchanges.listener.fenced();
+    if (isTooLateToSay()) {
+      cutOff();
+      return;
+    }
+    keyed.answer(Verdict.on(current, reservation.fingerprint(), route.unknown()));
+    told.run();
+  }
+
+  /** Surely nothing was sent: the reservation goes, then the client is told. */
+  void withdraw(Result result, Response problem) {
+    Stages.when(
+        keyed.withdraw(reservation),
+        reply -> {
+          if (reply instanceof WriteReply.Fenced fenced) {
+            // The process was stopped for longer than its lease and another attempt took over.
+            fenced(fenced.current());
+          } else {
+            respond(result, problem);
+          }
+        },
+        unavailable -> {
+          keyed.giveUp(reservation);
+          respond(result, problem);
+        },
+        exchanges.listener);
+  }
+
+  private void respond(Result result, Response response) {
+    if (isTooLateToSay()) {
+      cutOff();
+      return;
+    }
+    keyed.answer(result, response);
+    told.run();
+  }
+
+  /** Where a response was begun and nothing of it is out, another can still be given. */
+  private boolean isTooLateToSay() {
+    return incoming.isAnswering() && !keyed.delivery().takeBack();
+  }
+
+  private void cutOff() {
+    keyed.abort();
+    course.end(Result.UNKNOWN, 0);
+    told.run();
+  }
+}

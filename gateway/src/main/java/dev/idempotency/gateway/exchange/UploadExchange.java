@@ -1,0 +1,258 @@
+package dev.idempotency.gateway.exchange;
+
+import dev.idempotency.gateway.http.Chunk;
+import dev.idempotency.gateway.http.RequestHead;
+import dev.idempotency.gateway.idempotency.Fingerprint;
+import dev.idempotency.gateway.idempotency.Fingerprinter;
+import dev.idempotency.gateway.idempotency.OperationId;
+import dev.idempotency.gateway.idempotency.StoredOperation;
+import dev.idempotency.gateway.idempotency.UnknownPolicy;
+import dev.idempotency.gateway.idempotency.Verdict;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A request with a key whose body is too large to be held: the operation is reserved on the head,
+ * the body goes upstream as it comes and is hashed on the way, and the record learns the
+ * fingerprint before the upstream gets the request's end. So a record whose fingerprint is open is
+ * of a request that no upstream has seen whole.
+ *
+ * <p>A duplicate's body is hashed and thrown away, but only where the record has a fingerprint to
+ * compare it with. Where the route forwards again after an unknown outcome, a request that follows
+ * one with a fingerprint is ended only if it turns out to be the same.
+ */
+final class UploadExchange extends KeyedExchange {
+
+  /** After an early response so much more of the request is read, to know what it was. */
+  private static final long MOST_REST = 64L << 20;
+
+  private final long contentLength;
+  private final Fingerprinter.Running running;
+  private long received;
+  private long receivedWhenCut;
+  private boolean whole;
+  private @Nullable UpstreamConnection connection;
+
+  /** A duplicate's own. */
+  private @Nullable Fingerprint compared;
+
+  /** The chunk that completes an announced length; without it the request is not whole. */
+  private @Nullable Chunk last;
+
+  /**
+   * @param contentLength the body's bytes, -1 where they are not announced; not 0
+   */
+  UploadExchange(
+      Exchanges exchanges,
+      Route route,
+      Course course,
+      OperationId id,
+      long contentLength,
+      Peer peer,
+      ClientStream client) {
+    super(exchanges, route, course, id, peer, client);
+    this.contentLength = contentLength;
+    this.running = route.fingerprinter().begin(course.head());
+  }
+
+  @Override
+  void begin() {
+    claim(Fingerprint.OPEN);
+  }
+
+  // ---- from the client
+
+  @Override
+  public void body(Chunk chunk) {
+    Exchange other = bypassed();
+    if (other != null) {
+      other.body(chunk);
+      return;
+    }
+    boolean wanted = isReading() || phase() == Phase.ATTEMPTING;
+    if (!wanted || whole) {
+      chunk.release();
+      return;
+    }
+    received += chunk.length();
+    if (received > route.requestLimit()) {
+      chunk.release();
+      tooLarge();
+      return;
+    }
+    running.add(chunk);
+    pass(chunk);
+    Attempt current = attempt();
+    if (current != null && connection == null && received - receivedWhenCut > MOST_REST) {
+      current.restIsTooLong();
+    }
+  }
+
+  private void tooLarge() {
+    Attempt current = attempt();
+    if (current != null) {
+      current.tooLarge(Problems.bodyTooLarge(route.requestLimit()));
+    } else {
+      answer(Result.TOO_LARGE, Problems.bodyTooLarge(route.requestLimit()));
+    }
+  }
+
+  private void pass(Chunk chunk) {
+    UpstreamConnection live = connection;
+    if (live == null) {
+      chunk.release();
+    } else if (received == contentLength) {
+      last = chunk;
+    } else {
+      live.write(chunk);
+      if (!live.isWritable()) {
+        client().pauseBody();
+      }
+    }
+  }
+
+  @Override
+  public void bodyEnd() {
+    Exchange other = bypassed();
+    if (other != null) {
+      other.bodyEnd();
+      return;
+    }
+    boolean wanted = isReading() || phase() == Phase.ATTEMPTING;
+    if (!wanted || whole) {
+      return;
+    }
+    whole = true;
+    Fingerprint made = running.end();
+    Attempt current = attempt();
+    if (current != null) {
+      current.requestIsWhole(made);
+    } else {
+      compare(made);
+    }
+  }
+
+  @Override
+  public void flush() {
+    Exchange other = bypassed();
+    if (other != null) {
+      other.flush();
+    } else if (connection != null) {
+      connection.flush();
+    }
+  }
+
+  // ---- a duplicate
+
+  @Override
+  void unread(StoredOperation operation) {
+    boolean retried =
+        operation.state() instanceof StoredOperation.OutcomeUnknown
+            && route.unknown() == UnknownPolicy.RETRY;
+    if (retried) {
+      again(() -> takeOver(operation.fingerprint(), operation.attempt()));
+    } else {
+      read();
+    }
+  }
+
+  /** Looks at the record as it is now: nothing of it was held while the body was read. */
+  private void compare(Fingerprint made) {
+    compared = made;
+    look(
+        operation -> judge(operation, made),
+        // It was released meanwhile, and the body is gone.
+        () -> answer(Result.IN_FLIGHT, Problems.inFlight(Duration.ZERO)));
+  }
+
+  private void judge(StoredOperation operation, Fingerprint made) {
+    Verdict verdict = Verdict.on(operation, made, route.unknown());
+    if (verdict instanceof Verdict.InFlight inFlight) {
+      waitOrRefuse(inFlight.leaseLeft());
+    } else if (verdict instanceof Verdict.TakeOver) {
+      answer(Result.IN_FLIGHT, Problems.inFlight(Duration.ZERO));
+    } else {
+      answer(verdict);
+    }
+  }
+
+  @Override
+  void askAgain() {
+    Fingerprint made = compared;
+    if (made == null) {
+      super.askAgain();
+    } else {
+      compare(made);
+    }
+  }
+
+  // ---- on its way out
+
+  @Override
+  public boolean send(UpstreamConnection live, RequestHead head, ResponseReceiver receiver) {
+    if (!live.begin(head, contentLength, receiver)) {
+      return false;
+    }
+    connection = live;
+    client().wantBody();
+    // The upstream may want to see the head before the client sends anything.
+    if (connection != null) {
+      connection.flush();
+    }
+    return true;
+  }
+
+  @Override
+  public void writable() {
+    client().resumeBody();
+  }
+
+  @Override
+  public boolean isWhole() {
+    return whole;
+  }
+
+  @Override
+  public void finish() {
+    UpstreamConnection live = connection;
+    connection = null;
+    if (live == null) {
+      return;
+    }
+    if (last != null) {
+      live.write(last);
+      last = null;
+    }
+    live.end();
+  }
+
+  @Override
+  public void cut() {
+    connection = null;
+    receivedWhenCut = received;
+    if (last != null) {
+      last.release();
+      last = null;
+    }
+    client().resumeBody();
+  }
+
+  @Override
+  public boolean isNearlyWhole() {
+    return contentLength - received <= MOST_REST;
+  }
+
+  @Override
+  PassThroughExchange openBypass() {
+    return PassThroughExchange.bypass(route, course, contentLength, peer, client());
+  }
+
+  @Override
+  void drop() {
+    connection = null;
+    if (last != null) {
+      last.release();
+      last = null;
+    }
+  }
+}
