@@ -266,7 +266,7 @@ public final class Http2RawClient implements AutoCloseable {
     } else {
       block.write(127);
       for (rest -= 127; rest >= 128; rest >>= 7) {
-        block.write(rest & 0x7f | 0x80);
+        block.write((rest & 0x7f) | 0x80);
       }
       block.write(rest);
     }

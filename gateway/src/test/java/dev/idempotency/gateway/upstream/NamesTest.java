@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
@@ -37,13 +38,14 @@ class NamesTest {
   /** Calls again as soon as it was answered, until it is told to stop. */
   private void callOnAndOn(HttpUpstream upstream, AtomicBoolean enough, Queue<String> results) {
     PoolRig.Call call = new PoolRig.Call(upstream);
-    call.ended.thenAccept(
-        result -> {
-          results.add(result);
-          if (!enough.get()) {
-            rig.loop.execute(() -> callOnAndOn(upstream, enough, results));
-          }
-        });
+    CompletableFuture<Void> unused =
+        call.ended.thenAccept(
+            result -> {
+              results.add(result);
+              if (!enough.get()) {
+                rig.loop.execute(() -> callOnAndOn(upstream, enough, results));
+              }
+            });
     call.start();
   }
 
