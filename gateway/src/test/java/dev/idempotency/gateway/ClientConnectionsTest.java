@@ -1,5 +1,6 @@
 package dev.idempotency.gateway;
 
+import static dev.idempotency.gateway.http.ProblemDetails.PAGE;
 import static dev.idempotency.gateway.testing.RawClient.post;
 import static dev.idempotency.gateway.testing.RawClient.request;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -379,6 +380,16 @@ class ClientConnectionsTest {
     await().until(() -> upstream.requests() == 1);
     gate.open();
     assertThat(client.read().text()).isEqualTo("all");
+  }
+
+  @Test
+  void headOfThePageOfProblemsNamesThePagesLength() {
+    RawResponse page = client.send(request("GET", PAGE, null, null, null)).read();
+    client.send(request("HEAD", PAGE, null, null, null));
+    RawResponse head = client.readAny(true);
+    assertThat(page.body()).isNotEmpty();
+    assertThat(head.header("Content-Length")).isEqualTo(Integer.toString(page.body().length));
+    assertThat(client.send(GET).read().status()).as("no body came").isEqualTo(200);
   }
 
   @Test

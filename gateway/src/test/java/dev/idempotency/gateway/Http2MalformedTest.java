@@ -65,6 +65,8 @@ class Http2MalformedTest {
     rows.add(row("name with a blank", PROTOCOL_ERROR, plus(get, "x y", "1")));
     rows.add(row("name with a colon", PROTOCOL_ERROR, plus(get, "x:y", "1")));
     rows.add(row("empty name", PROTOCOL_ERROR, plus(get, "", "1")));
+    rows.add(row("length with an underscore", "400", plus(get, "content_length", "1")));
+    rows.add(row("coding with an underscore", "400", plus(get, "transfer_encoding", "chunked")));
     rows.add(row("connection", PROTOCOL_ERROR, plus(get, "connection", "close")));
     rows.add(row("keep-alive", PROTOCOL_ERROR, plus(get, "keep-alive", "1")));
     rows.add(row("proxy-connection", PROTOCOL_ERROR, plus(get, "proxy-connection", "close")));

@@ -6,10 +6,12 @@ import static org.awaitility.Awaitility.await;
 import dev.idempotency.gateway.testing.Http2RawClient;
 import dev.idempotency.gateway.testing.Http2RawClient.Answer;
 import dev.idempotency.gateway.testing.RawClient;
+import dev.idempotency.gateway.testing.ScriptedHttp2Server;
 import dev.idempotency.gateway.testing.ScriptedUpstream;
 import dev.idempotency.gateway.testing.Transports;
 import dev.idempotency.gateway.transport.Transport;
 import java.io.IOException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -25,6 +27,7 @@ class Http2RequestsTest {
   private static final long NO_ERROR = 0;
   private static final long INTERNAL_ERROR = 2;
   private static final int CANCEL = 8;
+  private static final String HTTP2_LISTENER = "listen: { address: 127.0.0.1:0, http2: true }";
 
   private final ScriptedUpstream upstream = ScriptedUpstream.ok();
 
@@ -156,6 +159,37 @@ class Http2RequestsTest {
       Answer answer = client.headers(1, true, Http2RawClient.request("HEAD", "/a")).read(1);
       assertThat(answer.frames()).containsExactly("HEADERS+END");
       assertThat(answer.header("content-length")).isEqualTo("7");
+    }
+  }
+
+  /** Its end comes later than its head, which has been passed on by then where it does not wait. */
+  @ParameterizedTest
+  @ValueSource(strings = {"HEAD 200", "GET 204", "GET 304"})
+  void responseWithoutContentIsOneBlockThoughItsEndComesLater(String exchange) {
+    String method = exchange.substring(0, exchange.indexOf(' '));
+    String status = exchange.substring(exchange.indexOf(' ') + 1);
+    CompletableFuture<Void> headSent = new CompletableFuture<>();
+    CompletableFuture<Void> later = new CompletableFuture<>();
+    try (ScriptedHttp2Server server =
+            ScriptedHttp2Server.start(
+                (request, wire) -> {
+                  wire.headers(request.stream(), false, ":status", status);
+                  headSent.complete(null);
+                  later.join();
+                  wire.data(request.stream(), true, "");
+                });
+        TestGateway gateway =
+            EdgeYaml.of(server.url()).upstream("http2: true").top(HTTP2_LISTENER).start();
+        Http2RawClient client = Http2RawClient.connect(gateway.port())) {
+      client.headers(1, true, Http2RawClient.request(method, "/a"));
+      headSent.orTimeout(30, TimeUnit.SECONDS).join();
+      // The gateway has one event loop, which has looked at the head when it has answered these.
+      for (int i = 1; i <= 20; i++) {
+        int pings = i;
+        client.ping().readUntil(() -> client.pings() == pings);
+      }
+      later.complete(null);
+      assertThat(client.read(1).frames()).containsExactly("HEADERS+END");
     }
   }
 
@@ -293,23 +327,29 @@ class Http2RequestsTest {
   }
 
   @Test
-  void requestWithoutAKeyThatIsResetIsGivenUp() throws InterruptedException {
-    CountDownLatch ended = new CountDownLatch(1);
+  void requestWithoutAKeyThatIsResetIsGivenUp() {
+    CompletableFuture<String> end = new CompletableFuture<>();
     upstream.script(
         (request, wire) -> {
           try {
-            wire.in().read();
+            end.complete(wire.in().read() < 0 ? "closed" : "more came");
           } catch (IOException e) {
-            // Reset.
+            end.complete("closed");
           }
-          ended.countDown();
         });
-    try (Http2Edge edge = Http2Edge.start(upstream.url());
-        Http2RawClient client = Http2RawClient.connect(edge.port())) {
+    // No time-out of the gateway's ends it within the test.
+    try (TestGateway gateway =
+            EdgeYaml.of(upstream.url())
+                .upstream("response-timeout: 10m")
+                .top(HTTP2_LISTENER)
+                .start();
+        Http2RawClient client = Http2RawClient.connect(gateway.port())) {
       client.get(1, "/a");
       await().until(() -> upstream.requests() == 1);
       client.reset(1, CANCEL);
-      assertThat(ended.await(30, TimeUnit.SECONDS)).as("the upstream's exchange ends").isTrue();
+      assertThat(end.orTimeout(30, TimeUnit.SECONDS).join())
+          .as("the upstream's exchange")
+          .isEqualTo("closed");
     }
   }
 

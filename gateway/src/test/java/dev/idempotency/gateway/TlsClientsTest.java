@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import dev.idempotency.gateway.exchange.ScopePart;
 import dev.idempotency.gateway.server.TlsOptions;
 import dev.idempotency.gateway.testing.Certificates;
+import dev.idempotency.gateway.testing.Http2RawClient;
 import dev.idempotency.gateway.testing.RawClient;
 import dev.idempotency.gateway.testing.RawResponse;
 import dev.idempotency.gateway.testing.ScriptedUpstream;
@@ -19,9 +20,12 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLHandshakeException;
@@ -40,6 +44,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class TlsClientsTest {
 
   private static final Duration RELOAD = Duration.ofMillis(20);
+  private static final byte[] NOTHING = {};
 
   private final TlsEdge.Stack stack;
   private final Certificates authority = Certificates.authority("Test CA");
@@ -320,6 +325,51 @@ class TlsClientsTest {
       seen.open();
       // A close_notify would be the end of the answer.
       assertThatThrownBy(client::peek).isInstanceOf(UncheckedIOException.class);
+    }
+  }
+
+  @Test
+  void anHttp2ConnectionThatTheServerEndsEndsWithACloseNotify() throws Exception {
+    edge = wishes(null, false).http2().start();
+    try (SSLSocket socket = socket(authority.context(null))) {
+      var parameters = socket.getSSLParameters();
+      parameters.setApplicationProtocols(new String[] {"h2"});
+      socket.setSSLParameters(parameters);
+      socket.getOutputStream().write(Http2RawClient.PREFACE.getBytes(StandardCharsets.US_ASCII));
+      socket.getOutputStream().write(Http2RawClient.frame(Http2RawClient.SETTINGS, 0, 0, NOTHING));
+      assertThat(socket.getInputStream().read()).as("the server's settings").isNotNegative();
+      edge.server().drain();
+      // A truncation would be an exception here.
+      assertThat(socket.getInputStream().readAllBytes()).isNotEmpty();
+    }
+  }
+
+  @Test
+  void aCloseNotifyEndsAWebSocketAlthoughTheConnectionStaysOpen() throws Exception {
+    CompletableFuture<byte[]> heard = new CompletableFuture<>();
+    upstream.script(
+        (request, wire) -> {
+          wire.send(
+              "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                  + "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n");
+          heard.complete(wire.in().readAllBytes());
+          wire.close();
+        });
+    edge = wishes(null, false).websocket().start();
+    try (Socket raw = new Socket(InetAddress.getLoopbackAddress(), edge.port())) {
+      SSLSocket socket =
+          (SSLSocket)
+              authority.context(null).getSocketFactory().createSocket(raw, "127.0.0.1", 1, false);
+      socket.setEnabledProtocols(new String[] {"TLSv1.2"});
+      RawClient client = RawClient.over(socket);
+      client.send(
+          "GET /ws HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+              + "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n");
+      assertThat(client.read().status()).isEqualTo(101);
+      client.send("last words");
+      client.close();
+      assertThat(raw.isClosed()).isFalse();
+      assertThat(heard.orTimeout(15, TimeUnit.SECONDS).join()).asString().isEqualTo("last words");
     }
   }
 

@@ -76,6 +76,7 @@ final class TlsEdge implements AutoCloseable {
     private Duration connectTimeout = Duration.ofSeconds(5);
     private int connections = 10;
     private boolean http2;
+    private boolean websocket;
 
     Wishes(Stack stack, ScriptedUpstream upstream) {
       this.stack = stack;
@@ -127,6 +128,12 @@ final class TlsEdge implements AutoCloseable {
       return this;
     }
 
+    /** Requests that need no key may become a WebSocket. */
+    Wishes websocket() {
+      websocket = true;
+      return this;
+    }
+
     TlsEdge start() {
       System.setProperty(SslContexts.PROVIDER_PROPERTY, stack.provider());
       try {
@@ -161,8 +168,14 @@ final class TlsEdge implements AutoCloseable {
     Exchanges exchanges =
         new Exchanges(
             List.of(
-                route("keyed", "/keyed/**", Set.of("POST"), Route.Keying.REQUIRED, wishes.scope),
-                route("plain", "/**", Set.of(), Route.Keying.OFF, List.of())),
+                route(
+                    "keyed",
+                    "/keyed/**",
+                    Set.of("POST"),
+                    Route.Keying.REQUIRED,
+                    wishes.scope,
+                    false),
+                route("plain", "/**", Set.of(), Route.Keying.OFF, List.of(), wishes.websocket)),
             Response.of(200, Headers.of(), new byte[0]),
             MemoryIdempotencyStore.create(),
             new LoopScheduler(loop),
@@ -222,7 +235,12 @@ final class TlsEdge implements AutoCloseable {
   }
 
   private Route route(
-      String name, String path, Set<String> methods, Route.Keying keying, List<ScopePart> scope) {
+      String name,
+      String path,
+      Set<String> methods,
+      Route.Keying keying,
+      List<ScopePart> scope,
+      boolean websocket) {
     return new Route(
         name,
         methods,
@@ -243,7 +261,7 @@ final class TlsEdge implements AutoCloseable {
         false,
         Set.of(),
         false,
-        false);
+        websocket);
   }
 
   int port() {

@@ -17,6 +17,8 @@ final class Course {
   private long askedAt;
   private long storeNanos;
   private boolean ended;
+  private boolean broken;
+  private int brokenStatus;
 
   Course(Exchanges exchanges, RequestHead head) {
     this.exchanges = exchanges;
@@ -65,12 +67,26 @@ final class Course {
     return Exchange.ANSWERED;
   }
 
+  /** Where nothing else came of it, it was a bad request that was answered so; 0 as in a cut. */
+  void requestBroken(int status) {
+    broken = true;
+    brokenStatus = status;
+  }
+
   /** Tells how it ended; only the first call counts. */
   void end(Result result, int status) {
     if (ended) {
       return;
     }
     ended = true;
+    if (broken && result == Result.CLIENT_GONE) {
+      tell(Result.BAD_REQUEST, brokenStatus == 0 ? status : brokenStatus);
+    } else {
+      tell(result, status);
+    }
+  }
+
+  private void tell(Result result, int status) {
     long whole = exchanges.scheduler.nanoTime() - began;
     exchanges.listener.closed(
         head,

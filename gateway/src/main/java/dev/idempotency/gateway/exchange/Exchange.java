@@ -24,6 +24,16 @@ public interface Exchange {
    */
   void clientGone();
 
+  /**
+   * The rest of the request can't be read, or does not come in time. Ends the exchange as {@link
+   * #clientGone} does; the client is there, and hears of it from the edge.
+   *
+   * @param status what the client is told; 0 where a response had begun that is cut off
+   */
+  default void requestBroken(int status) {
+    clientGone();
+  }
+
   /** The client takes more of the response again. */
   default void clientWritable() {}
 

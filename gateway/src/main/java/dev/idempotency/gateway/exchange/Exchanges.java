@@ -75,7 +75,10 @@ public final class Exchanges {
       return course.refuse(client, Result.SHUTTING_DOWN, Problems.shuttingDown());
     }
     if (head.path().equals(ProblemDetails.PAGE) && PAGE_METHODS.contains(head.method())) {
-      return course.refuse(client, Result.PASSED, page(head));
+      return course.refuse(
+          client,
+          Result.PASSED,
+          Response.of(page.status(), page.head().headers().copy(), page.body()));
     }
     Route route = routeOf(head);
     if (route == null) {
@@ -108,11 +111,6 @@ public final class Exchanges {
   /** Hears of a connection that was closed because no place was left. */
   public void connectionRefused() {
     listener.connectionRefused();
-  }
-
-  private Response page(RequestHead head) {
-    byte[] body = head.method().equals("HEAD") ? Response.NO_BODY : page.body();
-    return Response.of(page.status(), page.head().headers().copy(), body);
   }
 
   /** The first route that keys the request, else the first that has its path. */

@@ -125,6 +125,12 @@ abstract class KeyedExchange implements Exchange, Outgoing {
   }
 
   @Override
+  public void requestBroken(int status) {
+    course.requestBroken(status);
+    clientGone();
+  }
+
+  @Override
   public boolean isOver() {
     if (attempt != null) {
       return attempt.isOver();

@@ -186,6 +186,12 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
   }
 
   @Override
+  public void requestBroken(int status) {
+    course.requestBroken(status);
+    clientGone();
+  }
+
+  @Override
   public boolean isOver() {
     return ended;
   }

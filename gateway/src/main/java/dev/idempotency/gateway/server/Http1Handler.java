@@ -233,11 +233,12 @@ final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientC
     Exchange exchange = stream.exchange;
     stream.exchange = Exchange.ANSWERED;
     closing = true;
-    exchange.clientGone();
-    if (stream.isBegun()) {
-      stream.abort();
-    } else {
+    boolean told = !stream.isBegun() || stream.takeBack();
+    exchange.requestBroken(told ? answer.status() : 0);
+    if (told) {
       stream.respond(answer);
+    } else {
+      stream.abort();
     }
   }
 
@@ -273,15 +274,21 @@ final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientC
       current = null;
       deadlines.restart();
       pump();
-      if (server.isDraining()) {
+      if (server.isDraining() && isAtRest()) {
         // A response that began before the server stopped could not announce the end.
-        drain();
+        closing = true;
+        ending.linger(ctx());
       }
       return;
     }
     closing = true;
+    // A client that did not ask for the end may have sent its next request before it hears of it.
     boolean nothingComes =
-        inputShut || (stream.requestComplete && !decoder.isMidway() && queue.isEmpty());
+        inputShut
+            || (!stream.isPersistent()
+                && stream.requestComplete
+                && !decoder.isMidway()
+                && queue.isEmpty());
     dropQueue();
     if (nothingComes) {
       ending.afterFlush(ctx());
@@ -300,9 +307,21 @@ final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientC
     Transport.close(ctx().channel());
   }
 
+  /** One that came while the server began to drain was not told. */
+  private void endIfDraining() {
+    if (server.isDraining() && !closing) {
+      drain();
+    }
+  }
+
+  private boolean isAtRest() {
+    return current == null && queue.isEmpty() && !decoder.isMidway();
+  }
+
   @Override
   public void drain() {
-    if (current == null && queue.isEmpty() && !decoder.isMidway()) {
+    if (isAtRest()) {
+      closing = true;
       // What a slow client has not taken yet of its last response still goes out.
       ending.afterFlush(ctx());
     }
@@ -315,7 +334,8 @@ final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientC
     if (event instanceof ChannelInputShutdownEvent) {
       inputShut = true;
       if (ending.lingering() != null) {
-        close();
+        // It has nothing more to say, but may still be reading what it was told.
+        ending.afterFlush(ctx);
       } else {
         pump();
       }
@@ -328,10 +348,11 @@ final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientC
     Http1Stream stream = current;
     if (stream == null) {
       ending.afterFlush(ctx());
-    } else if (!stream.requestComplete) {
+    } else if (!stream.requestComplete && !stream.isOver()) {
       stream.drop();
       stream.exchange.clientGone();
-      close();
+      // Answers to the requests before this one may still be on their way.
+      ending.afterFlush(ctx());
     }
     // Else a half-close after a whole request: the client waits for its answer (RFC 9112 §9.6).
   }
@@ -371,7 +392,7 @@ final class Http1Handler extends ChannelInboundHandlerAdapter implements ClientC
   public void beat(long now) {
     Http1Stream stream = current;
     switch (deadlines.look(now, ctx().channel(), stream, isBodyHeldBack(), ending.lingering())) {
-      case NOTHING -> {}
+      case NOTHING -> endIfDraining();
       case CLOSE -> close();
       case LATE_HEAD -> refuse(new Incoming.Bad("", false, Refusals.timeout()), null);
       case LATE_BODY -> refuse(new Incoming.Bad("", false, Refusals.timeout()), stream);

@@ -70,6 +70,11 @@ final class Http1Stream implements ClientStream {
     this.expectsContinue = expectsContinue;
   }
 
+  /** Whether the client wants to go on using the connection. */
+  boolean isPersistent() {
+    return persistent;
+  }
+
   /** Whether the response is out, or never will be. */
   boolean isOver() {
     return over;
@@ -88,7 +93,7 @@ final class Http1Stream implements ClientStream {
       return;
     }
     bodyWanted = true;
-    if (expectsContinue && !bodySeen && !connection.hasQueued()) {
+    if (expectsContinue && !begun && !bodySeen && !connection.hasQueued()) {
       write(
           new DefaultFullHttpResponse(
               HttpVersion.HTTP_1_1, HttpResponseStatus.CONTINUE, Unpooled.EMPTY_BUFFER),

@@ -39,6 +39,11 @@ final class Http2Body {
     return !wanted || paused || waiting != null;
   }
 
+  /** Whether it was asked for. */
+  boolean isWanted() {
+    return wanted;
+  }
+
   /** The bytes that came. */
   long bytes() {
     return bytes;

@@ -13,6 +13,7 @@ import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2Stream;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,14 +49,14 @@ final class Http2ClientStream implements ClientStream {
     this.wire = wire;
     this.isHead = isHead;
     this.expectsContinue = expectsContinue;
-    this.progress = new Http2Progress(System.nanoTime());
+    this.progress = new Http2Progress(connection.options(), System.nanoTime());
   }
 
   /** The exchange that was opened for this, maybe after this was answered or went. */
   void opened(Exchange own) {
     exchange = own;
     if (gone) {
-      leave();
+      leave(Exchange::clientGone);
     }
   }
 
@@ -88,7 +89,7 @@ final class Http2ClientStream implements ClientStream {
     if (over) {
       return;
     }
-    if (expectsContinue && !body.isBegun() && !begun) {
+    if (expectsContinue && !body.isWanted() && !body.isBegun() && !begun) {
       Http2Headers block = new DefaultHttp2Headers(false, 1);
       connection.writeHeaders(wire, block.status("100"), false);
       connection.flushSoon();
@@ -246,11 +247,13 @@ final class Http2ClientStream implements ClientStream {
 
   /** The rest of the body does not come in time: the exchange ends, and the client is told. */
   void timeOut() {
-    leave();
-    if (begun && !takeBack()) {
-      abort(Http2Error.CANCEL);
+    Response answer = Refusals.timeout();
+    boolean told = !begun || takeBack();
+    leave(own -> own.requestBroken(told ? answer.status() : 0));
+    if (told) {
+      respond(answer);
     } else {
-      respond(Refusals.timeout());
+      abort(Http2Error.CANCEL);
     }
   }
 
@@ -264,7 +267,7 @@ final class Http2ClientStream implements ClientStream {
     if (!over) {
       over = true;
       dropHeld();
-      leave();
+      leave(Exchange::clientGone);
     }
   }
 
@@ -275,11 +278,11 @@ final class Http2ClientStream implements ClientStream {
     wholeBytes = 0;
   }
 
-  private void leave() {
+  private void leave(Consumer<Exchange> how) {
     Exchange own = exchange;
     exchange = Exchange.ANSWERED;
     body.drop();
-    own.clientGone();
+    how.accept(own);
     connection.left(own);
   }
 

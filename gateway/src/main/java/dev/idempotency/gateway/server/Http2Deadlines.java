@@ -112,14 +112,8 @@ final class Http2Deadlines {
     boolean closed =
         windows.windowSize(stream.wire()) <= 0
             || windows.windowSize(handler.connection().connectionStream()) <= 0;
-    long timeout = options.bodyTimeout().toNanos();
-    if (body.isHeldBack() || closed) {
-      stream.progress.bodyHeldBack(bytes, now);
-      return;
-    }
-    stream.progress.body(bytes, now);
-    if (stream.progress.bodySilence(now) > timeout
-        || !stream.progress.isFastEnough(options.bodyRate(), timeout, now)) {
+    boolean reading = !body.isHeldBack() && !closed;
+    if (stream.progress.isBodyLate(bytes, reading, now)) {
       stream.timeOut();
     }
   }

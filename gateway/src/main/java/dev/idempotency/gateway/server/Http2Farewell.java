@@ -1,12 +1,12 @@
 package dev.idempotency.gateway.server;
 
+import dev.idempotency.gateway.transport.TlsChannels;
 import dev.idempotency.gateway.transport.Transport;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.socket.DuplexChannel;
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.util.concurrent.Future;
 
@@ -121,8 +121,8 @@ final class Http2Farewell {
         done -> {
           shut = true;
           since = System.nanoTime();
-          if (ctx.channel() instanceof DuplexChannel duplex && done.isSuccess()) {
-            duplex.shutdownOutput().addListener(alsoDone -> {});
+          if (done.isSuccess()) {
+            TlsChannels.shutdownOutput(ctx.channel());
           } else {
             Transport.close(ctx.channel());
           }

@@ -1,6 +1,9 @@
 package dev.idempotency.gateway.server;
 
 import dev.idempotency.gateway.exchange.Exchange;
+import dev.idempotency.gateway.exchange.Exchanges;
+import dev.idempotency.gateway.exchange.Result;
+import dev.idempotency.gateway.http.Response;
 import dev.idempotency.gateway.transport.Transport;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelFuture;
@@ -44,6 +47,7 @@ final class Http2Handler extends Http2ConnectionHandler implements ClientConnect
 
   private final HttpServer server;
   private final ServerOptions options;
+  private final Exchanges exchanges;
   private final Http2Connection.PropertyKey key;
   private final Http2Allowance allowance;
   private final Http2FrameWatch watch;
@@ -62,10 +66,12 @@ final class Http2Handler extends Http2ConnectionHandler implements ClientConnect
       Http2ConnectionEncoder encoder,
       Http2Settings settings,
       HttpServer server,
-      ServerOptions options) {
+      ServerOptions options,
+      Exchanges exchanges) {
     super(decoder, encoder, settings, true);
     this.server = server;
     this.options = options;
+    this.exchanges = exchanges;
     this.key = connection().newKey();
     long now = System.nanoTime();
     this.allowance = new Http2Allowance(options.http2().resets(), now);
@@ -203,6 +209,10 @@ final class Http2Handler extends Http2ConnectionHandler implements ClientConnect
     heldBytes += bytes;
   }
 
+  ServerOptions options() {
+    return options;
+  }
+
   Http2Allowance allowance() {
     return allowance;
   }
@@ -323,15 +333,23 @@ final class Http2Handler extends Http2ConnectionHandler implements ClientConnect
     if (wire == null && !connection().streamMayHaveExisted(id)) {
       wire = created(id);
     }
-    if (wire != null && error instanceof Http2Exception.HeaderListSizeException tooLarge) {
-      if (streamOf(wire) == null && tooLarge.duringDecode()) {
-        Http2ClientStream stream = new Http2ClientStream(this, wire, false, false);
-        opened(wire, stream);
-        stream.respond(Refusals.tooManyFields());
+    boolean refused = error.error() == Http2Error.REFUSED_STREAM;
+    if (wire != null && streamOf(wire) == null && !outbound && !refused) {
+      if (error instanceof Http2Exception.HeaderListSizeException) {
+        refuse(wire, Refusals.tooManyFields());
         return;
       }
+      exchanges.answered("", "", Result.BAD_REQUEST, 0);
     }
     super.onStreamError(ctx, outbound, cause, error);
+  }
+
+  /** What the request was can't be read any more. */
+  private void refuse(Http2Stream wire, Response answer) {
+    exchanges.answered("", "", Result.BAD_REQUEST, answer.status());
+    Http2ClientStream stream = new Http2ClientStream(this, wire, false, false);
+    opened(wire, stream);
+    stream.respond(answer);
   }
 
   /** A malformed request takes its stream all the same: what follows on it is no new fault. */

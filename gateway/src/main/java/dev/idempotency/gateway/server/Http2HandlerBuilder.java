@@ -70,7 +70,7 @@ final class Http2HandlerBuilder
   @Override
   protected Http2Handler build(
       Http2ConnectionDecoder decoder, Http2ConnectionEncoder encoder, Http2Settings settings) {
-    Http2Handler handler = new Http2Handler(decoder, encoder, settings, server, options);
+    Http2Handler handler = new Http2Handler(decoder, encoder, settings, server, options, exchanges);
     decoder.frameListener(new Http2Requests(handler, options, exchanges, peer));
     return handler;
   }

@@ -48,6 +48,9 @@ final class Http2Heads {
     if (strange != null) {
       return new Reading.Bad("The field " + strange + " begins or ends with a blank.");
     }
+    if (headers.contains("content_length") || headers.contains("transfer_encoding")) {
+      return new Reading.Bad("A header name of framing is spelled with an underscore.");
+    }
     CharSequence authority = block.authority();
     if (headers.count("host") > 1) {
       return new Reading.Bad("The header Host is sent " + headers.count("host") + " times.");

@@ -3,46 +3,33 @@ package dev.idempotency.gateway.server;
 /** How far one stream got, as seen from one look to the next. Monotonic clock, nanoseconds. */
 final class Http2Progress {
 
-  private final long began;
+  private final BodyPace pace;
+  private final long longestSilence;
   private long bodyMovedAt;
   private long bodySeen;
-  private long heldBackFor;
-  private long lookedAt;
   private long responseMovedAt;
 
-  Http2Progress(long now) {
-    this.began = now;
+  Http2Progress(ServerOptions options, long now) {
+    this.pace = new BodyPace(options);
+    this.longestSilence = options.bodyTimeout().toNanos();
     this.bodyMovedAt = now;
-    this.lookedAt = now;
     this.responseMovedAt = now;
+    pace.begin(now);
   }
 
-  /** Looks at a body that the client may send more of. */
-  void body(long bytes, long now) {
-    if (bytes != bodySeen) {
-      bodySeen = bytes;
+  /**
+   * Looks at a body that is not whole, and says whether it stopped or comes too slowly.
+   *
+   * @param bytes that came of it in all
+   * @param reading whether the client may send more of it; other time is not the client's
+   */
+  boolean isBodyLate(long bytes, boolean reading, long now) {
+    if (bytes != bodySeen || !reading) {
       bodyMovedAt = now;
     }
-    lookedAt = now;
-  }
-
-  /** Looks at a body that the gateway holds back: that time is not the client's. */
-  void bodyHeldBack(long bytes, long now) {
+    pace.came((int) (bytes - bodySeen));
     bodySeen = bytes;
-    bodyMovedAt = now;
-    heldBackFor += now - lookedAt;
-    lookedAt = now;
-  }
-
-  /** For how long nothing of the body came. */
-  long bodySilence(long now) {
-    return now - bodyMovedAt;
-  }
-
-  /** Whether the body comes at that rate, in bytes per second, after a grace. */
-  boolean isFastEnough(long rate, long graceNanos, long now) {
-    long time = now - began - heldBackFor;
-    return rate == 0 || time < graceNanos || bodySeen / (time / 1e9) >= rate;
+    return pace.isTooSlow(now, reading) || now - bodyMovedAt > longestSilence;
   }
 
   /** The response goes on, or does not have to. */

@@ -226,6 +226,16 @@ public final class HttpServer {
     onLoops(connection -> connection.beat(now));
   }
 
+  /** One connection's bug must not keep the others from theirs. */
+  private void run(Consumer<ClientConnection> task, ClientConnection connection) {
+    try {
+      task.accept(connection);
+    } catch (RuntimeException e) {
+      bug(e);
+      connection.close();
+    }
+  }
+
   /** Runs the task for each connection, with one hop for each event loop. */
   private void onLoops(Consumer<ClientConnection> task) {
     for (EventLoop loop : Set.copyOf(open.values())) {
@@ -233,7 +243,7 @@ public final class HttpServer {
           () -> {
             for (Map.Entry<ClientConnection, EventLoop> entry : List.copyOf(open.entrySet())) {
               if (entry.getValue() == loop) {
-                task.accept(entry.getKey());
+                run(task, entry.getKey());
               }
             }
           });

@@ -13,6 +13,7 @@ import io.netty.channel.ChannelOption;
 import io.netty.channel.ChannelPipeline;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.channel.socket.DuplexChannel;
+import io.netty.handler.ssl.SslCloseCompletionEvent;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.ReferenceCountUtil;
 import java.util.ArrayDeque;
@@ -104,7 +105,11 @@ public final class ChannelTunnel extends ChannelInboundHandlerAdapter implements
 
   @Override
   public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
-    if (event instanceof ChannelInputShutdownEvent && !inputEnded) {
+    // A peer that ends TLS need not end the connection below it (RFC 8446 §6.1).
+    boolean end =
+        event instanceof ChannelInputShutdownEvent
+            || (event instanceof SslCloseCompletionEvent closed && closed.isSuccess());
+    if (end && !inputEnded) {
       inputEnded = true;
       if (receiver != null) {
         receiver.end();
