@@ -350,7 +350,7 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
     if (whole == null) {
       return;
     }
-    trailers = ResponseFields.trailers(received);
+    trailers = incoming.trailers(received);
     if (phase == Phase.OVERDUE) {
       phase = Phase.SETTLING;
       settling.late(whole, trailers, this::leave);

@@ -119,7 +119,16 @@ final class Settling {
     exchanges.deferred.add(store -> settled(whole, stored), whole::releaseMemory);
   }
 
+  /** A store that throws, for want of memory may be, is one that does not answer. */
   private CompletionStage<WriteReply> settled(Capture whole, @Nullable StoredResponse stored) {
+    try {
+      return written(whole, stored);
+    } catch (RuntimeException | OutOfMemoryError e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
+  private CompletionStage<WriteReply> written(Capture whole, @Nullable StoredResponse stored) {
     return switch (whole.outcome()) {
       case COMPLETED -> exchanges.store.settle(reservation, completed(whole, stored));
       case UNKNOWN -> exchanges.store.settle(reservation, new Settlement.Unknown());
