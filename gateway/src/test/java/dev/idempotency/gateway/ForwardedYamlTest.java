@@ -132,7 +132,7 @@ class ForwardedYamlTest {
     try {
       gateway =
           EdgeYaml.of("http://[::1]:" + server.getAddress().getPort())
-              .upstream("health-check: { path: /, interval: 100ms, timeout: 100ms }")
+              .upstream("health-check: { path: /, interval: 5s, timeout: 5s }")
               .start(transport);
       assertThat(get("127.0.0.1", "gw.test").text()).isEqualTo("gw.test");
       assertThat(gateway.gateway().describe()).contains("http://[::1]:");
