@@ -15,6 +15,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Requests as raw bytes: what has one reading is taken, everything else is refused and counted. */
 @SuppressWarnings("StringConcatToTextBlock") // whose lines would not end with CR LF
@@ -418,6 +419,19 @@ class RawRequestsTest {
         assertThat(response.status()).as("%s", response).isEqualTo(row.status());
         assertThat(client.read().text()).isEqualTo("GET /next HTTP/1.1");
       }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"\n\r\n", "{}", "\0", "\r\n \r\n"})
+  void refusalOfWhatFollowsAHeadRequestHasTheBodyThatItNames(String bytes) {
+    try (RawClient client = RawClient.connect(gateway.port())) {
+      client.send("HEAD /a HTTP/1.1\r\n" + HOST + "\r\n" + bytes);
+      assertThat(client.readAny(true).status()).isEqualTo(200);
+      RawResponse refusal = client.read();
+      assertThat(refusal.status()).isEqualTo(400);
+      assertThat(refusal.complete()).isTrue();
+      assertThat(refusal.problem()).isEqualTo("bad-request");
     }
   }
 

@@ -165,7 +165,10 @@ class UpstreamResponsesTest {
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, gzip\r\n\r\n2\r\nok\r\n0\r\n\r\n",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n2\r\nok\r\n0\r\n\r\n",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\nContent-Length: 2\r\n\r\nok",
-        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\n"
+            + "Transfer-Encoding: chunked\r\n"
+            + "Transfer-Encoding: chunked\r\n\r\n"
+            + "0\r\n\r\n",
         "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
         "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n0\r\n\r\n",
@@ -184,7 +187,11 @@ class UpstreamResponsesTest {
         "HTTP/1.1 99 OK\r\nContent-Length: 2\r\n\r\nok",
         "HTTP/1.1 -200 OK\r\nContent-Length: 2\r\n\r\nok",
         "HTTP/1.1 +200 OK\r\nContent-Length: 2\r\n\r\nok",
-        "HTTP/2.0 200 OK\r\nContent-Length: 2\r\n\r\nok"
+        "HTTP/2.0 200 OK\r\nContent-Length: 2\r\n\r\nok",
+        "\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+        " HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+        "\u0000HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+        "HTTP/1.1 103 Hints\r\n\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
       })
   void whatIsNoResponseIsAnUnknownOutcome(String bytes) {
     answers(bytes);

@@ -169,7 +169,6 @@ final class RequestDecoder extends ByteToMessageDecoder {
       // Need not wait for the end of what is no line, such as the hello of TLS.
       throw MalformedException.of("The bytes do not begin with the method of a request.");
     }
-    line = null;
     if (!takeLine(in, options.targetBytes(), RequestDecoder::lineTooLong)) {
       return false;
     }
@@ -237,6 +236,8 @@ final class RequestDecoder extends ByteToMessageDecoder {
 
   private void end(Incoming.Body last, List<Object> out) {
     out.add(last);
+    // What comes next and is no request is not of this one's method, such as HEAD.
+    line = null;
     state = State.LINE;
     blankSkipped = false;
   }

@@ -3,13 +3,18 @@ package dev.idempotency.gateway.upstream;
 import dev.idempotency.gateway.http.ResponseHead;
 import dev.idempotency.gateway.transport.FlatHeaders;
 import dev.idempotency.gateway.transport.Transport;
+import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.codec.DecoderResult;
+import io.netty.handler.codec.http.DefaultHttpResponse;
 import io.netty.handler.codec.http.HttpDecoderConfig;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpMessage;
 import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpResponseDecoder;
+import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpVersion;
+import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.util.AsciiString;
 import io.netty.util.ReferenceCountUtil;
 import java.util.List;
@@ -25,6 +30,7 @@ final class ResponseDecoder extends HttpResponseDecoder {
 
   private boolean expecting;
   private boolean headRequest;
+  private boolean atStart;
 
   ResponseDecoder() {
     super(
@@ -39,6 +45,7 @@ final class ResponseDecoder extends HttpResponseDecoder {
   /** A request is about to be sent. */
   void expect(boolean head) {
     expecting = true;
+    atStart = true;
     headRequest = head;
   }
 
@@ -56,6 +63,31 @@ final class ResponseDecoder extends HttpResponseDecoder {
       ReferenceCountUtil.release(msg);
       Transport.close(ctx.channel());
     }
+  }
+
+  /**
+   * Before a response stands nothing, not even an empty line (RFC 9112 §2.2): the codec would skip
+   * it, and with it what is left over of another response.
+   */
+  @Override
+  protected void decode(ChannelHandlerContext ctx, ByteBuf in, List<Object> out) throws Exception {
+    if (atStart && in.isReadable() && in.getByte(in.readerIndex()) != 'H') {
+      in.skipBytes(in.readableBytes());
+      out.add(noResponse());
+      return;
+    }
+    int before = out.size();
+    atStart &= !in.isReadable();
+    super.decode(ctx, in, out);
+    // An interim response is followed by another one.
+    atStart |= out.size() > before && out.get(out.size() - 1) instanceof LastHttpContent;
+  }
+
+  private static HttpResponse noResponse() {
+    HttpResponse none = new DefaultHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.OK);
+    none.setDecoderResult(
+        DecoderResult.failure(new IllegalArgumentException("no response begins like that")));
+    return none;
   }
 
   /** Whether the response to what was asked has content where its fields don't say otherwise. */
