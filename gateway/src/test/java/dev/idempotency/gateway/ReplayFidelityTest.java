@@ -276,11 +276,13 @@ class ReplayFidelityTest {
                     "HTTP/1.1 200 OK",
                     "Transfer-Encoding: chunked",
                     "Trailer: X-Sum",
+                    "Connection: X-Hop",
                     "",
                     "2",
                     "hi",
                     "0",
                     "X-Sum: 42",
+                    "X-Hop: 1",
                     "Idempotent-Replayed: true",
                     "Idempotency-Outcome: released",
                     "Connection: close",
@@ -293,6 +295,7 @@ class ReplayFidelityTest {
         RawResponse first = client.send(request).read();
         assertThat(first.text()).isEqualTo("hi");
         assertThat(first.headers("X-Sum")).containsExactly("42");
+        assertThat(first.header("X-Hop")).isNull();
         assertThat(first.isReplay()).isFalse();
         assertThat(first.header("Idempotency-Outcome")).isNull();
         RawResponse replay = client.send(request).read();
@@ -300,9 +303,16 @@ class ReplayFidelityTest {
         assertThat(replay.headers("Idempotent-Replayed")).hasSize(1);
         assertThat(replay.text()).isEqualTo("hi");
         assertThat(replay.headers("X-Sum")).containsExactly("42");
+        assertThat(replay.header("X-Hop")).isNull();
         assertThat(replay.header("Connection")).isNull();
       }
       assertThat(upstream.requests() - before).isEqualTo(1);
+      RawResponse passed =
+          once(
+              gateway.port(),
+              RawClient.request("GET", "/o", null, null, null, "Connection: close"));
+      assertThat(passed.headers("X-Sum")).containsExactly("42");
+      assertThat(passed.header("X-Hop")).isNull();
     }
   }
 

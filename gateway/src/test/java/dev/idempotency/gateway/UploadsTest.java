@@ -100,6 +100,23 @@ class UploadsTest {
   }
 
   @OnBothStores
+  void uploadThatTurnsOutEmptyIsForwardedAndReplayed(String store) {
+    byte[] empty = chunked("k", new byte[0]);
+    try (ScriptedUpstream upstream =
+            ScriptedUpstream.start((request, wire) -> wire.respond(201, "stored"));
+        TestGateway gateway = start(upstream, store)) {
+      assertThat(once(gateway.port(), empty).text()).isEqualTo("stored");
+      assertThat(upstream.last().body()).isEmpty();
+      assertThat(once(gateway.port(), empty).isReplay()).isTrue();
+      // However it is framed, it is the same request.
+      assertThat(once(gateway.port(), upload("k", new byte[0])).isReplay()).isTrue();
+      assertThat(once(gateway.port(), chunked("k", body(1))).problem()).isEqualTo("key-reused");
+      assertThat(upstream.requests()).isEqualTo(1);
+      assertThat(gateway.gateway().underWay()).isZero();
+    }
+  }
+
+  @OnBothStores
   void uploadThatBreaksOffNeverIsWholeAndIsTakenOver(String store) {
     byte[] body = body(300_000);
     try (ScriptedUpstream upstream =

@@ -58,6 +58,7 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
   private @Nullable UpstreamConnection connection;
   private int tries;
   private Headers trailers = new Headers();
+  private boolean sealing;
   private boolean unheard;
   private long unheardSince;
 
@@ -204,22 +205,21 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
   void requestIsWhole(Fingerprint made) {
     Fingerprint claimed = settling.reservation().fingerprint();
     if (!claimed.isOpen() && !claimed.equals(made)) {
-      another();
+      another(made);
       return;
     }
     settling.know(made);
     if (phase == Phase.ANSWERED_EARLY) {
       answerEarly();
-    } else if (phase == Phase.FORWARDED && claimed.isOpen()) {
-      seal();
     } else if (phase == Phase.FORWARDED) {
-      keyed.finish();
+      seal();
     }
   }
 
   /** It follows an attempt of another request: the upstream never gets its end. */
-  private void another() {
+  private void another(Fingerprint made) {
     if (phase == Phase.FORWARDED || phase == Phase.ANSWERED_EARLY) {
+      settling.isAnother(made);
       cancel();
       withdraw(Result.KEY_REUSED, Problems.keyReused());
     }
@@ -227,10 +227,12 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
 
   /**
    * Writes the fingerprint before the upstream gets the request's end: from then on the request may
-   * have been executed, and a retry must be told from a reuse whatever dies. Where the store does
-   * not answer, the request runs to its end as every request does that was sent.
+   * have been executed, and a retry must be told from a reuse whatever dies. An upload that lost
+   * its lease on the way to another attempt is found out here. Where the store does not answer, the
+   * request runs to its end as every request does that was sent.
    */
   private void seal() {
+    sealing = true;
     renewals.renew(
         settling.reservation(), this::finishRequest, this::lostAtItsEnd, this::finishRequest);
   }
@@ -244,6 +246,7 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
   }
 
   private void finishRequest() {
+    sealing = false;
     if (phase == Phase.FORWARDED) {
       keyed.finish();
     }
@@ -347,7 +350,7 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
     if (whole == null) {
       return;
     }
-    trailers = ResponseFields.trailers(received);
+    trailers = incoming.trailers(received);
     if (phase == Phase.OVERDUE) {
       phase = Phase.SETTLING;
       settling.late(whole, trailers, this::leave);
@@ -370,10 +373,10 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
   public void overdue() {
     if (phase == Phase.FORWARDED) {
       course.received();
-      if (keyed.isWhole()) {
+      if (keyed.isWhole() && !sealing) {
         unknown(Problems.sentAndLost(Failure.TIMEOUT), Phase.OVERDUE);
       } else {
-        // What is not read can't become whole, and nothing will come of it.
+        // The upstream does not get its end any more, and nothing will come of it.
         cancel();
         unknown(Problems.sentAndLost(Failure.TIMEOUT), Phase.SETTLING);
       }

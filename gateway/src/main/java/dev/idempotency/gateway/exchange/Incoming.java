@@ -1,9 +1,11 @@
 package dev.idempotency.gateway.exchange;
 
 import dev.idempotency.gateway.http.Chunk;
+import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.http.ResponseHead;
 import dev.idempotency.gateway.idempotency.Outcome;
 import dev.idempotency.gateway.idempotency.OutcomePolicy;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,6 +18,7 @@ final class Incoming {
   private final Route route;
   private final KeyedExchange keyed;
   private @Nullable Capture capture;
+  private List<String> nominated = List.of();
 
   Incoming(Exchanges exchanges, Route route, KeyedExchange keyed) {
     this.exchanges = exchanges;
@@ -37,6 +40,7 @@ final class Incoming {
   void head(ResponseHead head, long contentLength, boolean wanted) {
     Outcome outcome = route.outcomes().of(head);
     boolean saidSo = OutcomePolicy.said(head) != null;
+    nominated = ResponseFields.nominated(head);
     Capture begun =
         new Capture(
             ResponseFields.endToEnd(head),
@@ -48,6 +52,11 @@ final class Incoming {
     if (wanted && contentLength > route.responseLimit()) {
       begun.begin(keyed.delivery());
     }
+  }
+
+  /** What of the trailers goes on. */
+  Headers trailers(Headers received) {
+    return ResponseFields.trailers(received, nominated);
   }
 
   /**

@@ -53,6 +53,9 @@ abstract class KeyedExchange implements Exchange, Outgoing {
   private Duration wait = SHORTEST_WAIT;
   private boolean abandoned;
 
+  /** A record was seen: the operation may have run, or runs. */
+  private boolean met;
+
   KeyedExchange(
       Exchanges exchanges,
       Route route,
@@ -89,10 +92,16 @@ abstract class KeyedExchange implements Exchange, Outgoing {
     return phase == Phase.READING;
   }
 
-  /** Asks for the body, or for more of it. */
+  /** Asks for the body, unless nobody is there any more to send it or to be answered. */
   final void read() {
-    phase = Phase.READING;
-    client.wantBody();
+    if (abandoned) {
+      answer(Result.SHUTTING_DOWN, Problems.shuttingDown());
+    } else if (client == ClientStream.GONE) {
+      finish(Result.CLIENT_GONE, 0);
+    } else {
+      phase = Phase.READING;
+      client.wantBody();
+    }
   }
 
   final @Nullable Attempt attempt() {
@@ -147,10 +156,15 @@ abstract class KeyedExchange implements Exchange, Outgoing {
     ask(reservation, exchanges.store.reserve(reservation));
   }
 
-  /** Follows an attempt whose outcome is unknown. */
-  final void takeOver(Fingerprint made, long number) {
+  /**
+   * Follows an attempt whose outcome is unknown.
+   *
+   * @param claimed the fingerprint of that attempt, which this request still has to prove where its
+   *     own is not known
+   */
+  final void takeOver(Fingerprint claimed, long number) {
     Reservation reservation =
-        Reservation.first(id, made, route.lease(), route.retention()).following(number);
+        Reservation.first(id, claimed, route.lease(), route.retention()).following(number);
     ask(reservation, exchanges.store.takeOver(reservation));
   }
 
@@ -175,9 +189,10 @@ abstract class KeyedExchange implements Exchange, Outgoing {
     if (reply instanceof ReserveReply.Acquired) {
       acquired(reservation, askedAt);
     } else if (reply instanceof ReserveReply.Existing existing) {
-      meet(existing.operation(), reservation.fingerprint());
+      // By its own fingerprint: the one that a take-over claims is not proven.
+      meet(existing.operation(), fingerprint);
     } else {
-      again(() -> reserve(reservation.fingerprint()));
+      again(() -> reserve(fingerprint));
     }
   }
 
@@ -198,6 +213,7 @@ abstract class KeyedExchange implements Exchange, Outgoing {
 
   /** What to do with a request that is not the first. */
   private void meet(StoredOperation operation, Fingerprint made) {
+    met = true;
     Verdict verdict = Verdict.on(operation, made, route.unknown());
     if (verdict instanceof Verdict.Unread) {
       unread(operation);
@@ -294,8 +310,9 @@ abstract class KeyedExchange implements Exchange, Outgoing {
     if (!unavailable.isSurelyNotExecuted()) {
       giveUp(reservation);
     }
-    // A record that can't be read is a record: the operation may have run.
+    // A record that was met, or can't be read, is a record: the operation may have run.
     if (route.bypass()
+        && !met
         && !unavailable.isUnreadable()
         && !abandoned
         && client != ClientStream.GONE) {

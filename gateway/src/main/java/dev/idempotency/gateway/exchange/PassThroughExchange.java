@@ -6,6 +6,7 @@ import dev.idempotency.gateway.http.RequestHead;
 import dev.idempotency.gateway.http.Response;
 import dev.idempotency.gateway.http.ResponseHead;
 import dev.idempotency.gateway.http.Tunnel;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,6 +31,7 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
   private boolean begun;
   private boolean ended;
   private int status;
+  private List<String> nominated = List.of();
   private int tries;
 
   private PassThroughExchange(
@@ -210,6 +212,7 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
     if (unprotected) {
       sent.headers().add(ResponseFields.BYPASSED, "true");
     }
+    nominated = ResponseFields.nominated(head);
     begun = true;
     status = head.status();
     client.begin(sent, length);
@@ -227,7 +230,7 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
   public void end(Headers trailers) {
     connection = null;
     course.received();
-    client.end(ResponseFields.trailers(trailers));
+    client.end(ResponseFields.trailers(trailers, nominated));
     client.flush();
     finish(unprotected ? Result.BYPASSED : Result.PASSED, status);
   }

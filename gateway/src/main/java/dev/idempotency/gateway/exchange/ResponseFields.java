@@ -63,9 +63,26 @@ final class ResponseFields {
     return new ResponseHead(head.status(), kept);
   }
 
-  /** Trailer fields that may be shown: none that frame, route or speak for the gateway. */
-  static Headers trailers(Headers received) {
-    received.removeIf((name, value) -> HopByHop.isHopByHop(name) || isGatewaysOwn(name));
+  /** What {@code Connection} nominates, for the trailers that follow the head. */
+  static List<String> nominated(ResponseHead head) {
+    Headers fields = head.headers();
+    return fields.contains("Connection") ? fields.all("Connection") : List.of();
+  }
+
+  /**
+   * Trailer fields that may be shown: none that frame, route or speak for the gateway, and none
+   * that belong to the connection (RFC 9110 §7.6.1).
+   *
+   * @param nominated by the head before them
+   */
+  static Headers trailers(Headers received, List<String> nominated) {
+    if (!received.isEmpty()) {
+      received.removeIf(
+          (name, value) ->
+              HopByHop.isHopByHop(name)
+                  || isGatewaysOwn(name)
+                  || HopByHop.isNominated(nominated, name));
+    }
     return received;
   }
 

@@ -27,7 +27,10 @@ final class Settling {
   private final KeyedExchange keyed;
   private final Runnable told;
   private Reservation reservation;
-  private boolean requestKnown;
+
+  /** What the request surely asks for; open until it has been seen whole. */
+  private Fingerprint seen;
+
   private boolean lateResponse;
 
   /**
@@ -48,7 +51,7 @@ final class Settling {
     this.incoming = incoming;
     this.keyed = keyed;
     this.told = told;
-    this.requestKnown = keyed.isWhole();
+    this.seen = keyed.isWhole() ? reservation.fingerprint() : Fingerprint.OPEN;
   }
 
   Reservation reservation() {
@@ -58,7 +61,12 @@ final class Settling {
   /** The request is whole, and this is what it asks for. */
   void know(Fingerprint made) {
     reservation = reservation.with(made);
-    requestKnown = true;
+    seen = made;
+  }
+
+  /** The request is whole and not the one that its reservation claims. */
+  void isAnother(Fingerprint made) {
+    seen = made;
   }
 
   /**
@@ -66,7 +74,7 @@ final class Settling {
    * could tell whose retry may have it.
    */
   void end(Capture whole, Headers trailers) {
-    StoredResponse stored = requestKnown ? whole.stored(trailers, route.keptFields()) : null;
+    StoredResponse stored = seen.isOpen() ? null : whole.stored(trailers, route.keptFields());
     course.asked();
     Stages.when(
         settled(whole, stored),
@@ -111,7 +119,16 @@ final class Settling {
     exchanges.deferred.add(store -> settled(whole, stored), whole::releaseMemory);
   }
 
+  /** A store that throws, for want of memory may be, is one that does not answer. */
   private CompletionStage<WriteReply> settled(Capture whole, @Nullable StoredResponse stored) {
+    try {
+      return written(whole, stored);
+    } catch (RuntimeException | OutOfMemoryError e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
+  private CompletionStage<WriteReply> written(Capture whole, @Nullable StoredResponse stored) {
     return switch (whole.outcome()) {
       case COMPLETED -> exchanges.store.settle(reservation, completed(whole, stored));
       case UNKNOWN -> exchanges.store.settle(reservation, new Settlement.Unknown());
@@ -193,14 +210,17 @@ final class Settling {
         : exchanges.store.settle(reservation, new Settlement.Unknown());
   }
 
-  /** Another attempt holds the record: its word counts, never this attempt's own result. */
+  /**
+   * Another attempt holds the record: its word counts, never this attempt's own result; and that
+   * word is for the same request only, whatever this attempt claimed.
+   */
   void fenced(StoredOperation current) {
     exchanges.listener.fenced();
     if (isTooLateToSay()) {
       cutOff();
       return;
     }
-    keyed.answer(Verdict.on(current, reservation.fingerprint(), route.unknown()));
+    keyed.answer(Verdict.on(current, seen, route.unknown()));
     told.run();
   }
 

@@ -30,6 +30,8 @@ final class UploadExchange extends KeyedExchange {
   private final Fingerprinter.Running running;
   private long received;
   private long receivedWhenCut;
+  private boolean begun;
+  private boolean ended;
   private boolean whole;
   private @Nullable UpstreamConnection connection;
 
@@ -118,8 +120,14 @@ final class UploadExchange extends KeyedExchange {
       other.bodyEnd();
       return;
     }
-    boolean wanted = isReading() || phase() == Phase.ATTEMPTING;
-    if (!wanted || whole) {
+    ended = true;
+    endIfWanted();
+  }
+
+  /** The end of a body without bytes comes unasked, even before the body is wanted. */
+  private void endIfWanted() {
+    boolean wanted = isReading() || (begun && phase() == Phase.ATTEMPTING);
+    if (!ended || !wanted || whole) {
       return;
     }
     whole = true;
@@ -153,6 +161,7 @@ final class UploadExchange extends KeyedExchange {
       again(() -> takeOver(operation.fingerprint(), operation.attempt()));
     } else {
       read();
+      endIfWanted();
     }
   }
 
@@ -194,7 +203,9 @@ final class UploadExchange extends KeyedExchange {
       return false;
     }
     connection = live;
+    begun = true;
     client().wantBody();
+    endIfWanted();
     // The upstream may want to see the head before the client sends anything.
     if (connection != null) {
       connection.flush();
@@ -219,9 +230,11 @@ final class UploadExchange extends KeyedExchange {
     if (live == null) {
       return;
     }
-    if (last != null) {
-      live.write(last);
-      last = null;
+    Chunk held = last;
+    // The connection owns it from here on, even if it fails at once and this is told to cut.
+    last = null;
+    if (held != null) {
+      live.write(held);
     }
     live.end();
   }
@@ -244,7 +257,12 @@ final class UploadExchange extends KeyedExchange {
 
   @Override
   PassThroughExchange openBypass() {
-    return PassThroughExchange.bypass(route, course, contentLength, peer, client());
+    PassThroughExchange opened =
+        PassThroughExchange.bypass(route, course, contentLength, peer, client());
+    if (ended) {
+      opened.bodyEnd();
+    }
+    return opened;
   }
 
   @Override

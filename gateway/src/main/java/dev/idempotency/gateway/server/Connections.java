@@ -1,5 +1,6 @@
 package dev.idempotency.gateway.server;
 
+import io.netty.util.NetUtil;
 import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -103,14 +104,15 @@ final class Connections {
     return ofAddress.size();
   }
 
-  /** The address in the text form that exchanges want; "unknown" for none. */
+  /**
+   * The address in the text form that exchanges want, the one that RFC 5952 recommends, so that who
+   * compares texts finds it; "unknown" for none. A zone means nothing elsewhere and is left out.
+   */
   static String textOf(@Nullable SocketAddress remote) {
     if (!(remote instanceof InetSocketAddress known) || known.getAddress() == null) {
       return "unknown";
     }
-    String text = unmapped(known.getAddress()).getHostAddress();
-    int zone = text.indexOf('%');
-    return zone < 0 ? text : text.substring(0, zone);
+    return NetUtil.toAddressString(unmapped(known.getAddress()));
   }
 
   /** Some transports leave an IPv4 address mapped into IPv6 (RFC 4291 §2.5.5.2). */

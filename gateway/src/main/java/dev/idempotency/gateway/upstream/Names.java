@@ -106,7 +106,9 @@ final class Names {
     }
 
     void lookUp() {
-      if (stopped) {
+      // A start that fails ends its loops before they have run what waits there, and then nobody is
+      // left to ask.
+      if (stopped || loop.isShuttingDown()) {
         return;
       }
       pending++;

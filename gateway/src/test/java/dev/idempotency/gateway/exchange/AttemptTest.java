@@ -596,6 +596,55 @@ class AttemptTest {
   }
 
   @Test
+  void responseThatIsTakenBackGivesItsMemoryBack() {
+    Stage stage = Stage.with().streaming().open();
+    Stage.Call call = stage.acquired();
+    call.client().takesBack();
+    call.client().writable(false);
+    ResponseReceiver receiver = stage.upstream.connect().receiver();
+    receiver.head(new ResponseHead(200, new Headers()), -1);
+    receiver.chunk(new TextChunk("gathered before the client took anything"));
+    receiver.flush();
+    receiver.failed(Failure.CLOSED);
+    stage.store.done();
+
+    assertThat(call.client().problem()).isEqualTo("outcome-unknown");
+    isOver(stage);
+  }
+
+  @Test
+  void storeThatThrowsWhenTheResponseIsToBeStoredIsTriedAgainBehindTheAnswer() {
+    Stage stage = Stage.open();
+    Stage.Call call = stage.acquired();
+    stage.store.throwsOnce(new OutOfMemoryError("made by a test"));
+    answer(stage.upstream.connect().receiver(), 201, "made");
+    assertThat(call.client().text()).isEqualTo("made");
+    assertThat(stage.exchanges.deferredWrites()).isEqualTo(1);
+    stage.scheduler.advance(Duration.ofSeconds(1));
+    stage.store.done();
+
+    assertThat(stage.store.commands()).containsExactly("reserve 1", "Completed 1");
+    isOver(stage);
+  }
+
+  @Test
+  void trailersThatBelongToTheConnectionOrTheGatewayEndHere() {
+    Stage stage = Stage.open();
+    stage.acquired();
+    ResponseReceiver receiver = stage.upstream.connect().receiver();
+    receiver.head(new ResponseHead(200, Headers.of("Connection", "close, X-Hop")), -1);
+    receiver.end(
+        Headers.of(
+            "x-hop", "1", "X-Sum", "9", "Transfer-Encoding", "chunked", "Set-Cookie", "a=b"));
+    stage.store.done();
+
+    Headers kept = stage.store.completed().get(0).trailers();
+    assertThat(kept.size()).isEqualTo(1);
+    assertThat(kept.get("X-Sum")).isEqualTo("9");
+    isOver(stage);
+  }
+
+  @Test
   void eventStreamIsPassedOnAsItComesWhateverTheRouteSays() {
     Stage stage = Stage.open();
     Stage.Call call = stage.acquired();

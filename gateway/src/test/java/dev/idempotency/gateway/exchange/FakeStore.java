@@ -28,6 +28,7 @@ final class FakeStore implements IdempotencyStore {
   private final List<Fingerprint> fingerprints = new ArrayList<>();
   private final List<StoredResponse> completed = new ArrayList<>();
   private final ArrayDeque<Open> open = new ArrayDeque<>();
+  private @Nullable Error error;
 
   /** Every command so far, such as {@code renew 1}: its name and the attempt. */
   List<String> commands() {
@@ -42,6 +43,11 @@ final class FakeStore implements IdempotencyStore {
   /** The responses that were to be stored. */
   List<StoredResponse> completed() {
     return completed;
+  }
+
+  /** The next settlement fails before there is a stage, which no store may do. */
+  void throwsOnce(Error thrown) {
+    error = thrown;
   }
 
   int open() {
@@ -114,6 +120,11 @@ final class FakeStore implements IdempotencyStore {
 
   @Override
   public CompletionStage<WriteReply> settle(Reservation reservation, Settlement settlement) {
+    Error thrown = error;
+    if (thrown != null) {
+      error = null;
+      throw thrown;
+    }
     if (settlement instanceof Settlement.Completed done) {
       completed.add(done.response());
     }

@@ -53,6 +53,7 @@ final class FakeUpstream implements Upstream {
     private boolean givenBack;
     private boolean cancelled;
     private boolean paused;
+    private boolean failing;
 
     Connection(boolean alive) {
       this.alive = alive;
@@ -82,6 +83,11 @@ final class FakeUpstream implements Upstream {
     /** Whether the request was ended as it should be. */
     boolean isEnded() {
       return ended;
+    }
+
+    /** From now on every write fails before a byte has left. */
+    void failsToWrite() {
+      failing = true;
     }
 
     void writable(boolean value) {
@@ -124,6 +130,11 @@ final class FakeUpstream implements Upstream {
 
     @Override
     public void write(Chunk chunk) {
+      if (failing) {
+        receiver().failed(ResponseReceiver.Failure.NOT_PROCESSED);
+        chunk.release();
+        return;
+      }
       byte[] longer = Arrays.copyOf(body, body.length + chunk.length());
       chunk.copyTo(longer, body.length);
       body = longer;

@@ -342,6 +342,19 @@ class KeyedExchangeTest {
     isOver(stage);
   }
 
+  @Test
+  void recordThatWasMetForbidsTheBypass() {
+    Stage stage = Stage.with().bypass().patience(Duration.ofSeconds(2)).open();
+    Stage.Call call = stage.whole("k", "{}");
+    stage.store.existing(1, new InFlight(Duration.ofSeconds(3)));
+    stage.scheduler.advance(Duration.ofMillis(100));
+    stage.store.failNotExecuted();
+
+    assertThat(call.client().problem()).isEqualTo("store-unavailable");
+    assertThat(stage.upstream.waiting()).isZero();
+    isOver(stage);
+  }
+
   // ---- waiting
 
   @Test

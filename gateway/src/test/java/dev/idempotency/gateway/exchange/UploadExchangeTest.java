@@ -8,6 +8,7 @@ import dev.idempotency.gateway.exchange.ResponseReceiver.Failure;
 import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.http.ResponseHead;
 import dev.idempotency.gateway.idempotency.Fingerprint;
+import dev.idempotency.gateway.idempotency.ReserveReply;
 import dev.idempotency.gateway.idempotency.StoredOperation;
 import dev.idempotency.gateway.idempotency.StoredOperation.Completed;
 import dev.idempotency.gateway.idempotency.StoredOperation.InFlight;
@@ -165,6 +166,85 @@ class UploadExchangeTest {
     call.exchange().bodyEnd();
 
     assertThat(stage.store.fingerprints()).containsExactly(Stage.fingerprint(""));
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void endThatComesBeforeTheBodyIsWantedIsNotLost(boolean whileAsked) {
+    Stage stage = Stage.with().streamsRequest().open();
+    Stage.Call call = stage.upload("k", -1);
+    if (whileAsked) {
+      call.exchange().bodyEnd();
+      stage.store.acquire();
+    } else {
+      stage.store.acquire();
+      call.exchange().bodyEnd();
+    }
+    Connection connection = stage.upstream.connect();
+    stage.store.done();
+
+    assertThat(connection.isEnded()).isTrue();
+    assertThat(stage.store.commands()).containsExactly("reserve 1", "renew 1");
+    assertThat(stage.store.fingerprints()).endsWith(Stage.fingerprint(""));
+  }
+
+  @Test
+  void endOfADuplicateThatComesBeforeItsBodyIsWantedIsNotLost() {
+    Stage stage = Stage.with().streamsRequest().open();
+    Stage.Call call = stage.upload("k", -1);
+    call.exchange().bodyEnd();
+    stage.store.existing(1, Stage.fingerprint(""), DONE);
+    stage.store.found(1, Stage.fingerprint(""), DONE);
+
+    assertThat(call.client().text()).isEqualTo("made");
+    isOver(stage);
+  }
+
+  @Test
+  void endThatComesBeforeTheStoreIsFoundAwayEndsTheBypassToo() {
+    Stage stage = Stage.with().streamsRequest().bypass().open();
+    Stage.Call call = stage.upload("k", -1);
+    call.exchange().bodyEnd();
+    stage.store.failNotExecuted();
+
+    assertThat(stage.upstream.connect().isEnded()).isTrue();
+  }
+
+  @Test
+  void lastChunkIsReleasedOnceWhereItsWriteFails() {
+    Stage stage = Stage.with().streamsRequest().open();
+    Stage.Call call = stage.upload("k", 3);
+    stage.store.acquire();
+    Connection connection = stage.upstream.connect();
+    TextChunk last = new TextChunk("one");
+    call.exchange().body(last);
+    call.exchange().bodyEnd();
+    connection.failsToWrite();
+    stage.store.done();
+    stage.store.done();
+
+    assertThat(last.released()).isEqualTo(1);
+    assertThat(stage.store.commands()).endsWith("release 1");
+    isOver(stage);
+  }
+
+  @Test
+  void requestThatIsOverdueBeforeItsEndIsOutNeverEnds() {
+    Stage stage = Stage.with().streamsRequest().open();
+    Stage.Call call = stage.upload("k", -1);
+    stage.store.acquire();
+    Connection connection = stage.upstream.connect();
+    body(call, "one");
+    call.exchange().bodyEnd();
+    connection.receiver().overdue();
+    stage.store.done();
+    stage.store.done();
+
+    assertThat(connection.isCancelled()).isTrue();
+    assertThat(connection.isEnded()).isFalse();
+    assertThat(call.client().status()).isEqualTo(504);
+    assertThat(stage.store.commands()).endsWith("Unknown 1");
+    isOver(stage);
   }
 
   // ---- it does not become whole
@@ -528,10 +608,12 @@ class UploadExchangeTest {
     Connection connection = stage.upstream.connect();
     body(call, "sa", "me");
     call.exchange().bodyEnd();
+    assertThat(connection.isEnded()).isFalse();
+    stage.store.done();
 
     assertThat(connection.isEnded()).isTrue();
     assertThat(connection.text()).isEqualTo("same");
-    assertThat(stage.store.commands()).containsExactly("reserve 1", "takeOver 2");
+    assertThat(stage.store.commands()).containsExactly("reserve 1", "takeOver 2", "renew 2");
     answer(connection.receiver(), 201, "made");
     stage.store.done();
     assertThat(call.client().text()).isEqualTo("made");
@@ -556,6 +638,105 @@ class UploadExchangeTest {
     assertThat(call.client().problem()).isEqualTo("key-reused");
     assertThat(stage.store.commands()).containsExactly("reserve 1", "takeOver 2", "Unknown 2");
     assertThat(stage.store.fingerprints()).endsWith(Stage.fingerprint("same"));
+    isOver(stage);
+  }
+
+  @Test
+  void anotherRequestThatFindsItselfFencedGetsNoReplay() {
+    Stage stage = Stage.with().streamsRequest().retry().open();
+    Stage.Call call = stage.upload("k", -1);
+    stage.store.existing(1, Stage.fingerprint("same"), UNKNOWN);
+    stage.store.acquire();
+    stage.upstream.connect();
+    body(call, "other");
+    call.exchange().bodyEnd();
+    stage.store.fence(3, DONE);
+
+    assertThat(call.client().problem()).isEqualTo("key-reused");
+    isOver(stage);
+  }
+
+  @Test
+  void requestThatIsFencedBeforeItWasSeenWholeGetsNoReplay() {
+    Stage stage = Stage.with().streamsRequest().retry().open();
+    Stage.Call call = stage.upload("k", -1);
+    stage.store.existing(1, Stage.fingerprint("same"), UNKNOWN);
+    stage.store.acquire();
+    Connection connection = stage.upstream.connect();
+    body(call, "sa");
+    connection.receiver().failed(Failure.CLOSED);
+    stage.store.fence(3, DONE);
+
+    assertThat(call.client().problem()).isEqualTo("request-in-flight");
+    isOver(stage);
+  }
+
+  @Test
+  void takeOverThatComesTooLateIsReadAndJudged() {
+    for (String body : new String[] {"same", "other"}) {
+      Stage stage = Stage.with().streamsRequest().retry().open();
+      Stage.Call call = stage.upload("k", -1);
+      stage.store.existing(1, Stage.fingerprint("same"), UNKNOWN);
+      stage.store.existing(1, Stage.fingerprint("same"), DONE);
+      assertThat(call.client().hasHead()).isFalse();
+      assertThat(call.client().isBodyWanted()).isTrue();
+      body(call, body);
+      call.exchange().bodyEnd();
+      stage.store.found(1, Stage.fingerprint("same"), DONE);
+
+      assertThat(call.client().status()).isEqualTo(body.equals("same") ? 201 : 422);
+      isOver(stage);
+    }
+  }
+
+  @Test
+  void takeOverOfARecordThatIsGoneClaimsNothing() {
+    Stage stage = Stage.with().streamsRequest().retry().open();
+    stage.upload("k", -1);
+    stage.store.existing(1, Stage.fingerprint("same"), UNKNOWN);
+    stage.store.reply(ReserveReply.GONE);
+
+    assertThat(stage.store.commands()).containsExactly("reserve 1", "takeOver 2", "reserve 1");
+    assertThat(stage.store.fingerprints()).endsWith(OPEN);
+  }
+
+  @Test
+  void uploadThatLostItsLeaseToAnotherAttemptNeverEnds() {
+    Stage stage = Stage.with().streamsRequest().retry().open();
+    Stage.Call call = stage.upload("k", -1);
+    stage.store.existing(1, Stage.fingerprint("same"), UNKNOWN);
+    stage.store.acquire();
+    Connection connection = stage.upstream.connect();
+    body(call, "same");
+    call.exchange().bodyEnd();
+    stage.store.fence(3, DONE);
+
+    assertThat(connection.isEnded()).isFalse();
+    assertThat(connection.isCancelled()).isTrue();
+    assertThat(call.client().text()).isEqualTo("made");
+    isOver(stage);
+  }
+
+  @Test
+  void duplicateWhoseClientGoesWhileTheStoreIsAskedLeavesNothing() {
+    Stage stage = Stage.with().streamsRequest().open();
+    Stage.Call call = stage.upload("k", -1);
+    call.exchange().clientGone();
+    stage.store.existing(1, Stage.fingerprint("same"), DONE);
+
+    assertThat(call.exchange().isOver()).isTrue();
+    assertThat(stage.heard.results()).containsExactly(Result.CLIENT_GONE);
+    isOver(stage);
+  }
+
+  @Test
+  void duplicateIsNotReadAnyMoreWhenTheGatewayStops() {
+    Stage stage = Stage.with().streamsRequest().open();
+    Stage.Call call = stage.upload("k", -1);
+    stage.exchanges.abandon();
+    stage.store.existing(1, Stage.fingerprint("same"), DONE);
+
+    assertThat(call.client().problem()).isEqualTo("shutting-down");
     isOver(stage);
   }
 

@@ -196,6 +196,80 @@ class OperationRecordTest {
     }
   }
 
+  // ---- fingerprints that are open
+
+  private static final Reservation OPENER = OWNER.with(Fingerprint.OPEN);
+
+  private static Reserved opened(long leaseUntil) {
+    return new Reserved(1, OWNER.token(), Fingerprint.OPEN, leaseUntil, LATER);
+  }
+
+  private static Unknown openUnknown() {
+    return new Unknown(1, OWNER.token(), Fingerprint.OPEN, LATER);
+  }
+
+  @Test
+  void openUnknownAndLapsedAreTakenOverByAnyRequest() {
+    for (OperationRecord record : List.of(openUnknown(), opened(NOW))) {
+      for (Fingerprint any :
+          List.of(Fixtures.fingerprint(1), Fixtures.fingerprint(2), Fingerprint.OPEN)) {
+        Step<ReserveReply> step = OperationRecord.takeOver(record, NEXT.with(any), NOW);
+        assertThat(step.reply()).isEqualTo(ReserveReply.ACQUIRED);
+        OperationRecord next = java.util.Objects.requireNonNull(step.next());
+        assertThat(next.fingerprint()).isEqualTo(any);
+        assertThat(next.attempt()).isEqualTo(2);
+      }
+      assertThat(OperationRecord.takeOver(record, OWNER.following(2), NOW).next()).isSameAs(record);
+    }
+  }
+
+  @Test
+  void openReservationOfALiveLeaseIsNotTakenOver() {
+    OperationRecord record = opened(NOW + 1);
+    assertThat(OperationRecord.takeOver(record, NEXT, NOW).next()).isSameAs(record);
+  }
+
+  @Test
+  void openRequestTakesOverNoRecordThatIsKnown() {
+    for (OperationRecord record : List.of(unknown(), reserved(NOW))) {
+      assertThat(OperationRecord.takeOver(record, NEXT.with(Fingerprint.OPEN), NOW).next())
+          .isSameAs(record);
+    }
+  }
+
+  @Test
+  void renewalMakesAFingerprintKnownAndNeverOpenAgain() {
+    Step<WriteReply> sealed = OperationRecord.renew(opened(NOW + 1), OWNER, NOW);
+    OperationRecord known = java.util.Objects.requireNonNull(sealed.next());
+    assertThat(known.fingerprint()).isEqualTo(OWNER.fingerprint());
+    Step<WriteReply> late = OperationRecord.renew(known, OPENER, NOW + 1);
+    assertThat(late.reply()).isEqualTo(WriteReply.DONE);
+    assertThat(java.util.Objects.requireNonNull(late.next()).fingerprint())
+        .isEqualTo(OWNER.fingerprint());
+    assertThat(OperationRecord.renew(null, OPENER, NOW).next())
+        .isEqualTo(new Reserved(1, OWNER.token(), Fingerprint.OPEN, NOW + 10_000, NOW + 3_610_000));
+  }
+
+  @ParameterizedTest
+  @MethodSource("settlements")
+  void settlementWritesTheFingerprintThatIsKnownByNow(Settlement settlement) {
+    for (OperationRecord record : List.of(opened(NOW + 1), opened(NOW - 1), openUnknown())) {
+      for (Reservation owner : List.of(OWNER, OPENER)) {
+        Step<WriteReply> step = OperationRecord.settle(record, owner, settlement, NOW);
+        assertThat(java.util.Objects.requireNonNull(step.next()).fingerprint())
+            .isEqualTo(owner.fingerprint());
+      }
+    }
+  }
+
+  @Test
+  void openRecordThatExpiredIsNone() {
+    assertThat(OperationRecord.takeOver(openUnknown(), NEXT, LATER))
+        .isEqualTo(new Step<>(null, ReserveReply.GONE));
+    assertThat(OperationRecord.reserve(opened(NOW), RIVAL, LATER).reply())
+        .isEqualTo(ReserveReply.ACQUIRED);
+  }
+
   private static void isUnchanged(OperationRecord record, Step<WriteReply> step, WriteReply reply) {
     assertThat(step.next()).isSameAs(record);
     assertThat(step.reply()).isEqualTo(reply);

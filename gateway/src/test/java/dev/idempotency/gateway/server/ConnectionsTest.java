@@ -54,8 +54,7 @@ class ConnectionsTest {
   void addressHasNoZone() throws UnknownHostException {
     byte[] local = {-2, -128, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
     InetAddress address = Inet6Address.getByAddress("x", local, 3);
-    assertThat(Connections.textOf(new InetSocketAddress(address, 1)))
-        .isEqualTo("fe80:0:0:0:0:0:0:1");
+    assertThat(Connections.textOf(new InetSocketAddress(address, 1))).isEqualTo("fe80::1");
     assertThat(Connections.textOf(null)).isEqualTo("unknown");
   }
 }

@@ -332,6 +332,53 @@ public abstract class StoreContractTest {
   }
 
   @Test
+  void settlementOfAnOpenReservationWritesTheFingerprintThatIsKnownByNow() {
+    for (Settlement settlement : List.of(DONE, new Settlement.NotKept(200), UNKNOWN)) {
+      Reservation owner = opened();
+      await(store().settle(owner.with(fingerprint(1)), settlement));
+      assertThat(await(store().find(owner.id())).map(StoredOperation::fingerprint))
+          .contains(fingerprint(1));
+    }
+  }
+
+  @Test
+  void openReservationWhoseLeaseRanOutIsTakenOverByAnyRequestAndFencesItsOwner() {
+    Reservation owner = withLease(reservation().with(Fingerprint.OPEN), SHORT);
+    await(store().reserve(owner));
+    elapse(SHORT.plusMillis(5));
+    Reservation next = owner.following(1).with(fingerprint(2));
+    assertThat(await(store().takeOver(next))).isEqualTo(ReserveReply.ACQUIRED);
+    assertThat(await(store().renew(owner.with(fingerprint(1)))))
+        .isInstanceOf(WriteReply.Fenced.class);
+    assertThat(await(store().settle(owner.with(fingerprint(1)), DONE)))
+        .isInstanceOf(WriteReply.Fenced.class);
+    assertThat(await(store().find(owner.id())).map(StoredOperation::fingerprint))
+        .contains(fingerprint(2));
+  }
+
+  @Test
+  void lapsedReservationOfAKnownRequestIsNotTakenOverByAnOpenOne() {
+    Reservation owner = lapsed();
+    Reservation next = owner.following(1).with(Fingerprint.OPEN);
+    assertThat(existing(store().takeOver(next)).attempt()).isEqualTo(1);
+  }
+
+  @Test
+  void openReservationOfALiveLeaseIsNotTakenOver() {
+    Reservation owner = opened();
+    assertThat(existing(store().takeOver(owner.following(1))).attempt()).isEqualTo(1);
+  }
+
+  @Test
+  void openReservationIsGoneAfterLeaseAndRetention() {
+    Reservation owner = shortLived(reservation().with(Fingerprint.OPEN), SHORT, SHORT);
+    await(store().reserve(owner));
+    elapse(SHORT.multipliedBy(2).plusMillis(20));
+    assertThat(await(store().find(owner.id()))).isEmpty();
+    assertThat(await(store().reserve(rival(owner)))).isEqualTo(ReserveReply.ACQUIRED);
+  }
+
+  @Test
   void unknownWithAKnownFingerprintIsNotTakenOverByAnOpenOne() {
     Reservation owner = unknown();
     Reservation next = owner.following(1).with(Fingerprint.OPEN);

@@ -16,6 +16,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.function.UnaryOperator;
 import javax.net.ssl.KeyManager;
 import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLEngine;
 import javax.net.ssl.TrustManager;
 import javax.net.ssl.X509ExtendedKeyManager;
 
@@ -118,6 +119,16 @@ public final class Certificates {
 
     @Override
     public String chooseClientAlias(String[] types, Principal[] issuers, Socket socket) {
+      return ALIAS;
+    }
+
+    @Override
+    public String chooseEngineClientAlias(String[] types, Principal[] issuers, SSLEngine engine) {
+      return ALIAS;
+    }
+
+    @Override
+    public String chooseEngineServerAlias(String type, Principal[] issuers, SSLEngine engine) {
       return ALIAS;
     }
 

@@ -6,6 +6,7 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -99,7 +100,8 @@ public final class FaultProxy implements AutoCloseable {
 
   /** Resets all open connections; new ones pass. */
   public void resetAll() {
-    links.forEach(Link::reset);
+    // Of the set itself also those that come back meanwhile would be reset.
+    List.copyOf(links).forEach(Link::reset);
   }
 
   /** Lets the next request pass, drops its reply, resets that connection; later ones pass. */
