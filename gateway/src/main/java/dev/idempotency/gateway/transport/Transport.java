@@ -92,8 +92,12 @@ public enum Transport {
     }
   }
 
-  /** Reads what waits in the socket, now and not at the next turn of the loop. */
-  private static void readNow(Channel channel) {
+  /**
+   * Reads what waits in the socket through the pipeline, now and not at the next turn of the loop.
+   *
+   * <p>Event loop of the channel only, and not within an event of this channel.
+   */
+  public static void readNow(Channel channel) {
     Channel.Unsafe unsafe = channel.unsafe();
     if (unsafe instanceof EpollIoHandle epoll) {
       epoll.handle(null, READABLE);

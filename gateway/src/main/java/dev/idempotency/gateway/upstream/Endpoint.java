@@ -82,9 +82,20 @@ final class Endpoint implements LinkOwner {
     return resting.size();
   }
 
-  /** Whether it is likely that {@link #take} gives something. */
+  /**
+   * Whether {@link #take} gives something, or at least closes a stale link and so makes room for
+   * another.
+   */
   boolean hasPlace() {
+    passOverFull();
     return !resting.isEmpty() || !shared.isEmpty();
+  }
+
+  /** Links become full by what the server says too. They come back when an exchange leaves them. */
+  private void passOverFull() {
+    while (!shared.isEmpty() && shared.getLast().link.isFull()) {
+      shared.removeLast();
+    }
   }
 
   /** Whether a connection is being made that will have places for others as well. */
@@ -112,6 +123,7 @@ final class Endpoint implements LinkOwner {
   }
 
   private @Nullable UpstreamConnection take(KeptLink kept) {
+    kept.wake();
     UpstreamConnection taken = kept.link.take();
     recount(kept);
     if (taken != null && !kept.link.isFull()) {
@@ -193,12 +205,15 @@ final class Endpoint implements LinkOwner {
     }
     recount(kept);
     long now = nanoTime();
-    if (home.isClosed() || leaving || kept.isOld(now)) {
+    // One that is full without an exchange is never of use again.
+    boolean useless = link.exchanges() == 0 && link.isFull();
+    if (useless || home.isClosed() || leaving || kept.isOld(now)) {
       retire(kept);
-    } else if (link.exchanges() == 0 && !link.isFull()) {
+    } else if (link.exchanges() == 0) {
       shared.remove(kept);
-      kept.rest(now);
-      resting.addLast(kept);
+      if (kept.rest(now)) {
+        resting.addLast(kept);
+      }
     } else if (!link.isFull() && !shared.contains(kept)) {
       shared.addLast(kept);
     }

@@ -87,23 +87,30 @@ final class Endpoints {
       // One step a request: those that go on from a dead address must not keep the rhythm.
       turn++;
     }
-    return best(now, endpoint -> !tried.contains(endpoint));
-  }
-
-  /** Of the addresses that get requests now, the one with least under way that has a place. */
-  @Nullable Endpoint chooseWithPlace(long now) {
-    return best(now, Endpoint::hasPlace);
-  }
-
-  private @Nullable Endpoint best(long now, Predicate<Endpoint> condition) {
     List<Member> all = members;
     if (all.size() == 1) {
       Endpoint only = all.get(0).endpoint;
-      return condition.test(only) ? only : null;
+      return tried.contains(only) ? null : only;
     }
     boolean anyHealthy = all.stream().anyMatch(this::isHealthy);
+    Grade least = anyHealthy ? Grade.EJECTED : Grade.UNHEALTHY;
+    return best(now, least, endpoint -> !tried.contains(endpoint));
+  }
+
+  /** Of the addresses that are no worse than the one chosen, that with least to do and a place. */
+  @Nullable Endpoint chooseWithPlace(long now, Endpoint chosen) {
+    for (Member member : members) {
+      if (member.endpoint == chosen) {
+        return best(now, grade(member, now), Endpoint::hasPlace);
+      }
+    }
+    return null;
+  }
+
+  private @Nullable Endpoint best(long now, Grade least, Predicate<Endpoint> condition) {
+    List<Member> all = members;
     Member best = null;
-    Grade bestGrade = anyHealthy ? Grade.EJECTED : Grade.UNHEALTHY;
+    Grade bestGrade = least;
     for (int i = 0; i < all.size(); i++) {
       Member member = all.get(Math.floorMod(turn + i, all.size()));
       Grade grade = grade(member, now);

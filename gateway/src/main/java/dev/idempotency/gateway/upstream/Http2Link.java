@@ -28,8 +28,9 @@ final class Http2Link implements Link {
   private final Http2Streams streams;
   private final Set<Http2Exchange> taken = new LinkedHashSet<>();
   private boolean retired;
+  private boolean served;
   private long heardAt;
-  private int untold;
+  private boolean untold;
 
   private Http2Link(Channel channel, LinkOwner owner, Promise<Link> ready) {
     this.channel = channel;
@@ -58,6 +59,14 @@ final class Http2Link implements Link {
     if (isFull()) {
       return null;
     }
+    if (served && taken.isEmpty() && !streams.isReading()) {
+      // It rested. Its end, or the word that it takes nothing more, may wait unread.
+      Transport.readNow(channel);
+      if (isFull()) {
+        return null;
+      }
+    }
+    served = true;
     Http2Exchange exchange = new Http2Exchange(this, streams, owner);
     taken.add(exchange);
     return exchange;
@@ -141,15 +150,15 @@ final class Http2Link implements Link {
     }
     checkOver();
     // Later, because the next exchange must not begin in the midst of closing this one's stream.
-    if (untold++ == 0) {
+    if (!untold) {
+      untold = true;
       channel.eventLoop().execute(this::tellReleased);
     }
   }
 
   private void tellReleased() {
-    int count = untold;
-    untold = 0;
-    for (int i = 0; i < count && channel.isActive(); i++) {
+    untold = false;
+    if (channel.isActive()) {
       owner.released(this);
     }
   }

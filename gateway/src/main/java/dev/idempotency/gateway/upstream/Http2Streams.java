@@ -195,6 +195,11 @@ final class Http2Streams extends Http2ConnectionHandler {
     }
   }
 
+  /** Whether what came is being read right now. */
+  boolean isReading() {
+    return reading;
+  }
+
   /** Is to be told when the burst of reading ends. */
   void heard(Http2Exchange exchange) {
     heard.add(exchange);

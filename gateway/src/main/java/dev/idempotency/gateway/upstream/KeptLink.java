@@ -10,6 +10,7 @@ final class KeptLink {
   private final UpstreamOptions options;
   private final long lifeEnd;
   private long restingSince;
+  private boolean resting;
   private int counted;
   private boolean retired;
 
@@ -25,8 +26,17 @@ final class KeptLink {
     return about.toNanos() + ThreadLocalRandom.current().nextLong(-tenth, tenth + 1);
   }
 
-  void rest(long now) {
+  /** Says whether the rest begins now: it must be in the pool's row of resting links once only. */
+  boolean rest(long now) {
+    boolean begins = !resting;
+    resting = true;
     restingSince = now;
+    return begins;
+  }
+
+  /** It is taken, or tried. */
+  void wake() {
+    resting = false;
   }
 
   /** Whether it rested, or lived, too long to be used again. */

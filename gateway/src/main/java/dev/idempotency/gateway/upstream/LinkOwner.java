@@ -19,7 +19,7 @@ interface LinkOwner {
   boolean mayKeepOverdue();
 
   /**
-   * An exchange ended, or its place was given back, and the link is still open. Whether it can
+   * Exchanges ended, or their places were given back, and the link is still open. Whether it can
    * carry another exchange {@link Link#isFull} says.
    */
   void released(Link link);

@@ -48,6 +48,7 @@ final class Names {
   private final Listener listener;
   private final long pollNanos;
   private final List<Named> all = new ArrayList<>();
+  private int pending;
   private boolean started;
   private boolean stopped;
 
@@ -74,7 +75,7 @@ final class Names {
 
   /** Whether an answer is awaited that may bring addresses soon. */
   boolean isLookingUp() {
-    return all.stream().anyMatch(named -> named.pending);
+    return pending > 0;
   }
 
   /** Begins to look up what must be. */
@@ -93,7 +94,6 @@ final class Names {
     final UpstreamOptions.Address address;
     final boolean unresolved;
     Set<InetSocketAddress> known = Set.of();
-    boolean pending;
     private int failures;
 
     Named(UpstreamOptions.Address address) {
@@ -111,7 +111,7 @@ final class Names {
       if (stopped || loop.isShuttingDown()) {
         return;
       }
-      pending = true;
+      pending++;
       InetSocketAddress name = InetSocketAddress.createUnresolved(address.host(), address.port());
       Future<List<InetSocketAddress>> answer = resolvers.getResolver(loop).resolveAll(name);
       answer.addListener(
@@ -125,7 +125,7 @@ final class Names {
     }
 
     private void answered(Future<List<InetSocketAddress>> answer) {
-      pending = false;
+      pending--;
       if (stopped) {
         return;
       }

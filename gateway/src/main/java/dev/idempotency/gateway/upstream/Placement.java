@@ -36,18 +36,23 @@ final class Placement {
    */
   void place(Upstream.Acquirer acquirer, boolean addressesMayCome) {
     long now = clock.getAsLong();
-    WaitingLine.Waiting request =
-        new WaitingLine.Waiting(acquirer, now + options.acquireTimeout().toNanos());
     Endpoint place = line.isEmpty() ? free(now) : null;
-    if (place != null) {
-      give(place, request, now);
+    UpstreamConnection warm = place == null ? null : take(place, now);
+    if (warm != null) {
+      acquirer.acquired(warm);
+    } else if (place != null) {
+      new Connecting(home, waiting(acquirer, now)).start(place);
     } else if (endpoints.isEmpty() && !addressesMayCome) {
       acquirer.refused(Upstream.Refusal.UNREACHABLE);
     } else if (line.size() < mostWaiting()) {
-      line.add(request);
+      line.add(waiting(acquirer, now));
     } else {
       acquirer.refused(Upstream.Refusal.QUEUE_FULL);
     }
+  }
+
+  private WaitingLine.Waiting waiting(Upstream.Acquirer acquirer, long now) {
+    return new WaitingLine.Waiting(acquirer, now + options.acquireTimeout().toNanos());
   }
 
   /** As long as there is no address, those wait too for whom there would be connections. */
@@ -62,22 +67,27 @@ final class Placement {
       return best;
     }
     if (best.awaitsPlaces() && line.size() < options.maxWaiting()) {
-      return null;
+      // Who may never get ready keeps nobody from those who are.
+      return endpoints.chooseWithPlace(now, best);
     }
     if (endpoints.connections() < options.maxConnections()) {
       return best;
     }
-    Endpoint other = endpoints.chooseWithPlace(now);
+    Endpoint other = endpoints.chooseWithPlace(now, best);
     return other == null && endpoints.dropRest() ? best : other;
   }
 
-  private void give(Endpoint endpoint, WaitingLine.Waiting request, long now) {
+  /** Null: there is room now, if not before, then because connections that were stale are gone. */
+  private @Nullable UpstreamConnection take(Endpoint endpoint, long now) {
     endpoints.chosen(endpoint, now);
-    UpstreamConnection warm = endpoint.take(now);
+    return endpoint.take(now);
+  }
+
+  private void give(Endpoint endpoint, WaitingLine.Waiting request, long now) {
+    UpstreamConnection warm = take(endpoint, now);
     if (warm != null) {
       request.acquirer().acquired(warm);
     } else {
-      // There is room: if not before, then because connections that were stale are gone.
       new Connecting(home, request).start(endpoint);
     }
   }

@@ -7,6 +7,7 @@ import dev.idempotency.gateway.http.Chunk;
 import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.http.RequestHead;
 import dev.idempotency.gateway.http.ResponseHead;
+import dev.idempotency.gateway.testing.ScriptedHttp2Server;
 import dev.idempotency.gateway.testing.ScriptedUpstream;
 import dev.idempotency.gateway.transport.Transport;
 import io.netty.channel.EventLoop;
@@ -35,6 +36,7 @@ final class PoolRig implements AutoCloseable {
 
   // What the options say unless a test says otherwise.
   List<UpstreamOptions.Address> addresses = List.of();
+  boolean http2 = false;
   Duration connectTimeout = Duration.ofSeconds(5);
   Duration responseTimeout = Duration.ofSeconds(10);
   Duration idleTimeout = Duration.ofHours(1);
@@ -55,6 +57,14 @@ final class PoolRig implements AutoCloseable {
     return all;
   }
 
+  static List<UpstreamOptions.Address> at(ScriptedHttp2Server... servers) {
+    List<UpstreamOptions.Address> all = new ArrayList<>();
+    for (ScriptedHttp2Server server : servers) {
+      all.add(new UpstreamOptions.Address("127.0.0.1", server.port()));
+    }
+    return all;
+  }
+
   HttpUpstream start() {
     return start(new HealthBoard());
   }
@@ -65,7 +75,7 @@ final class PoolRig implements AutoCloseable {
             "app",
             addresses,
             null,
-            false,
+            http2,
             connectTimeout,
             responseTimeout,
             Duration.ofHours(1),
