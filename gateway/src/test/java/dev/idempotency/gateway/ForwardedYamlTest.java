@@ -118,7 +118,8 @@ class ForwardedYamlTest {
 
   @Test
   void upstreamAtAnAddressOfIpv6IsReached() throws IOException {
-    HttpServer server = HttpServer.create(new InetSocketAddress("::1", 0), 0);
+    HttpServer server =
+        HttpServer.create(new InetSocketAddress(InetAddress.getAllByName("::1")[0], 0), 0);
     server.createContext(
         "/",
         exchange -> {

@@ -164,7 +164,8 @@ public final class Fuzz {
 
   public static String escaped(String text) {
     StringBuilder shown = new StringBuilder();
-    for (char c : text.toCharArray()) {
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
       switch (c) {
         case '\r' -> shown.append("\\r");
         case '\n' -> shown.append("\\n");
