@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 
 /** Connections that hold their places: each sends a first piece, then a byte now and then. */
@@ -88,11 +89,12 @@ final class SlowClients implements AutoCloseable {
 
   /** From now on all of them drip. */
   void drip() {
-    clock.scheduleWithFixedDelay(
-        () -> all.stream().filter(slow -> !slow.ended).forEach(Slow::drip),
-        0,
-        BETWEEN_BYTES_MILLIS,
-        TimeUnit.MILLISECONDS);
+    ScheduledFuture<?> unused =
+        clock.scheduleWithFixedDelay(
+            () -> all.stream().filter(slow -> !slow.ended).forEach(Slow::drip),
+            0,
+            BETWEEN_BYTES_MILLIS,
+            TimeUnit.MILLISECONDS);
   }
 
   boolean haveAllEnded() {

@@ -53,9 +53,12 @@ class EndingConnectionsTest {
                 @Override
                 public void write(ChannelHandlerContext ctx, Object message, ChannelPromise done) {
                   if (holds) {
-                    held.add(() -> ctx.writeAndFlush(message, done));
+                    held.add(
+                        () -> {
+                          ChannelFuture unused = ctx.writeAndFlush(message, done);
+                        });
                   } else {
-                    ctx.write(message, done);
+                    ChannelFuture unused = ctx.write(message, done);
                   }
                 }
               });
