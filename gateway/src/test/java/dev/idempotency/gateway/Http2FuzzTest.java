@@ -35,6 +35,7 @@ import org.junit.jupiter.api.Test;
 class Http2FuzzTest {
 
   private static final int SECONDS = 6;
+  private static final long CASES = 400;
   private static final int CONNECTIONS = 3;
   private static final int PATIENCE_MILLIS = 25_000;
   private static final int HEADER_LENGTH = 9;
@@ -50,6 +51,7 @@ class Http2FuzzTest {
       Fuzz.run(
           CONNECTIONS,
           SECONDS,
+          CASES,
           (fuzz, number) -> {
             byte[] sent = joined(damaged(fuzz, requests(fuzz, "" + number)));
             try {
@@ -262,6 +264,7 @@ class Http2FuzzTest {
       Fuzz.run(
           1,
           SECONDS,
+          CASES,
           (fuzz, number) -> {
             int before = server.received().size();
             byte[][] sent = {{}};

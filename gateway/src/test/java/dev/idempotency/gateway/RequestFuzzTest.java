@@ -28,6 +28,7 @@ import org.junit.jupiter.api.Test;
 class RequestFuzzTest {
 
   private static final int SECONDS = 14;
+  private static final long CASES = 5000;
   private static final int CONNECTIONS = 6;
   private static final int PATIENCE_MILLIS = 25_000;
   private static final Set<Integer> REFUSALS_5XX = Set.of(501, 505);
@@ -72,6 +73,7 @@ class RequestFuzzTest {
       Fuzz.run(
           CONNECTIONS,
           SECONDS,
+          CASES,
           (fuzz, number) -> {
             boolean whole = fuzz.oneIn(6);
             byte[] sent = input(fuzz, "" + number, whole);

@@ -34,6 +34,7 @@ import org.junit.jupiter.api.Test;
 class ResponseFuzzTest {
 
   private static final int SECONDS = 14;
+  private static final long CASES = 5000;
   private static final int PAIRS = 2;
   private static final int PATIENCE_MILLIS = 25_000;
   private static final String TEXT = "Content-Type: text/plain\r\n";
@@ -115,6 +116,7 @@ class ResponseFuzzTest {
       Fuzz.run(
           PAIRS,
           SECONDS,
+          CASES,
           (fuzz, number) -> {
             Exchange exchange = exchange(fuzz);
             try {

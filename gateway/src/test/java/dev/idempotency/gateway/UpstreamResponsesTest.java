@@ -86,6 +86,22 @@ class UpstreamResponsesTest {
     }
   }
 
+  /** The codec takes the coding out of a response without content before anybody sees it. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n",
+      })
+  void headWhoseFramingContradictsItselfIsNoResponse(String response) {
+    answers(response);
+    try (RawClient client = RawClient.connect(gateway.port())) {
+      byte[] head = request("HEAD", "/a", null, null, null);
+      assertThat(client.send(head).readAny(true).status()).isEqualTo(502);
+    }
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {
@@ -188,6 +204,12 @@ class UpstreamResponsesTest {
         "HTTP/1.1 -200 OK\r\nContent-Length: 2\r\n\r\nok",
         "HTTP/1.1 +200 OK\r\nContent-Length: 2\r\n\r\nok",
         "HTTP/2.0 200 OK\r\nContent-Length: 2\r\n\r\nok",
+        "HTtP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+        "HTTP/1.10 200 OK\r\nContent-Length: 2\r\n\r\nok",
+        "HTTP/1.1  200 OK\r\nContent-Length: 2\r\n\r\nok",
+        "HTTP/1.1\t200 OK\r\nContent-Length: 2\r\n\r\nok",
+        "HTTP/1.1\r 200 OK\r\nContent-Length: 2\r\n\r\nok",
+        "HTTP/1.1 200 O\rK\r\nContent-Length: 2\r\n\r\nok",
         "\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
         " HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
         "\u0000HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",

@@ -16,6 +16,8 @@ import javax.net.ssl.SSLSocket;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Upstreams over TLS, as a file describes them. */
 class UpstreamTlsYamlTest {
@@ -91,8 +93,9 @@ class UpstreamTlsYamlTest {
     assertThat(upstream.requests()).isZero();
   }
 
-  @Test
-  void setNameIsAskedForAndVerifiedAndTheHostStaysTheClients() {
+  @ParameterizedTest
+  @ValueSource(strings = {"orders.internal", "orders"})
+  void setNameIsAskedForAndVerifiedAndTheHostStaysTheClients(String name) {
     List<SNIServerName> asked = new CopyOnWriteArrayList<>();
     upstream.script(
         (request, wire) -> {
@@ -100,12 +103,12 @@ class UpstreamTlsYamlTest {
           asked.addAll(((ExtendedSSLSession) socket.getSession()).getRequestedServerNames());
           wire.respond(200, "ok");
         });
-    upstream.tls(AUTHORITY.context(named("orders.internal")));
-    start(trusted() + ", server-name: orders.internal");
+    upstream.tls(AUTHORITY.context(named(name)));
+    start(trusted() + ", server-name: " + name);
     assertThat(post("k").status()).isEqualTo(200);
     assertThat(asked).hasSize(1);
     assertThat(new String(asked.get(0).getEncoded(), java.nio.charset.StandardCharsets.US_ASCII))
-        .isEqualTo("orders.internal");
+        .isEqualTo(name);
     assertThat(upstream.last().header("Host")).isEqualTo("gw.test");
   }
 

@@ -7,6 +7,7 @@ import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.net.UnknownHostException;
 import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -22,6 +23,7 @@ import org.jspecify.annotations.Nullable;
 final class Connections {
 
   private static final int MAPPED_PREFIX = 12;
+  private static final int NETWORK_BYTES = 8;
 
   private final int mostOfAddress;
   private final AtomicInteger open = new AtomicInteger();
@@ -57,7 +59,7 @@ final class Connections {
         refused.incrementAndGet();
         return false;
       }
-      if (limited && mostOfAddress > 0 && !takeOf(address)) {
+      if (limited && mostOfAddress > 0 && !takeOf(networkOf(address))) {
         taken.decrementAndGet();
         refused.incrementAndGet();
         return false;
@@ -71,9 +73,19 @@ final class Connections {
       taken.decrementAndGet();
       open.decrementAndGet();
       if (limited && mostOfAddress > 0) {
-        ofAddress.computeIfPresent(address, (same, count) -> count > 1 ? count - 1 : null);
+        ofAddress.computeIfPresent(
+            networkOf(address), (same, count) -> count > 1 ? count - 1 : null);
       }
     }
+  }
+
+  /** Whoever has one IPv6 address has all of its /64 (RFC 6177 §2): they count as one. */
+  static String networkOf(String address) {
+    byte[] bytes =
+        address.indexOf(':') < 0 ? null : NetUtil.createByteArrayFromIpAddressString(address);
+    return bytes == null || bytes.length <= NETWORK_BYTES
+        ? address
+        : HexFormat.of().formatHex(bytes, 0, NETWORK_BYTES);
   }
 
   Listener listener(int most) {

@@ -221,7 +221,7 @@ final class Http1Connection extends ChannelInboundHandlerAdapter
       owner.succeeded(this);
       Tunnel tunnel = ChannelTunnel.takeOver(channel, () -> owner.closed(this));
       to.upgraded(head, tunnel);
-    } else if (!ResponseDecoder.isUnderstood(response) || (interim && ++interims > MOST_INTERIMS)) {
+    } else if (!decoder.isUnderstood() || (interim && ++interims > MOST_INTERIMS)) {
       fail(ResponseReceiver.Failure.MALFORMED);
     } else if (interim) {
       to.informational(head);

@@ -31,6 +31,7 @@ final class ResponseDecoder extends HttpResponseDecoder {
   private boolean expecting;
   private boolean headRequest;
   private boolean atStart;
+  private boolean understood;
 
   ResponseDecoder() {
     super(
@@ -100,7 +101,11 @@ final class ResponseDecoder extends HttpResponseDecoder {
    * asked for another protocol (101), and transfer codings other than one "chunked" were not
    * offered (RFC 9112 §6.1, §7.4).
    */
-  static boolean isUnderstood(HttpResponse response) {
+  boolean isUnderstood() {
+    return understood;
+  }
+
+  private static boolean isUnderstood(HttpResponse response) {
     HttpVersion version = response.protocolVersion();
     int status = response.status().code();
     if (version.majorVersion() != 1 || status < 100 || status > 999 || status == 101) {
@@ -109,8 +114,39 @@ final class ResponseDecoder extends HttpResponseDecoder {
     List<String> codings = response.headers().getAll(HttpHeaderNames.TRANSFER_ENCODING);
     return codings.isEmpty()
         || (codings.size() == 1
+            && !response.headers().contains(HttpHeaderNames.CONTENT_LENGTH)
             && codings.get(0).equalsIgnoreCase("chunked")
             && version.minorVersion() > 0);
+  }
+
+  /** The name of the protocol is in capitals (RFC 9112 §2.3); the codec makes them so. */
+  @Override
+  protected String splitFirstWordInitialLine(byte[] line, int start, int length) {
+    String version = super.splitFirstWordInitialLine(line, start, length);
+    if (!version.equals("HTTP/1.1") && !version.equals("HTTP/1.0")) {
+      throw new IllegalArgumentException("not a version of HTTP/1");
+    }
+    return version;
+  }
+
+  /** One blank before the status (RFC 9112 §4); the codec takes any run of white space. */
+  @Override
+  protected String splitSecondWordInitialLine(byte[] line, int start, int length) {
+    if (start < 2 || line[start - 1] != ' ' || line[start - 2] <= ' ') {
+      throw new IllegalArgumentException("a status line with other blanks than one");
+    }
+    return super.splitSecondWordInitialLine(line, start, length);
+  }
+
+  /** The reason is nobody's business, but a CR in it is a line end to some (RFC 9112 §2.2). */
+  @Override
+  protected String splitThirdWordInitialLine(byte[] line, int start, int length) {
+    for (int i = start - 1; i < start + length; i++) {
+      if (line[i] == '\r') {
+        throw new IllegalArgumentException("a bare CR in the status line");
+      }
+    }
+    return super.splitThirdWordInitialLine(line, start, length);
   }
 
   /** A status code is three digits (RFC 9112 §4); a number parser would take a sign too. */
@@ -139,8 +175,10 @@ final class ResponseDecoder extends HttpResponseDecoder {
     return super.splitHeaderName(line, start, length);
   }
 
+  /** Asked once for each head, and before the codec takes fields out of one without content. */
   @Override
   protected boolean isContentAlwaysEmpty(HttpMessage msg) {
+    understood = isUnderstood((HttpResponse) msg);
     return headRequest || super.isContentAlwaysEmpty(msg);
   }
 }

@@ -7,11 +7,16 @@ import dev.idempotency.gateway.transport.TlsFiles;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.handler.ssl.SslProvider;
+import io.netty.util.NetUtil;
 import java.security.cert.CertificateException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import javax.net.ssl.SNIHostName;
+import javax.net.ssl.SSLEngine;
+import javax.net.ssl.SSLParameters;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -84,12 +89,28 @@ public final class UpstreamTls implements AutoCloseable {
   /** For a connection to that address; the certificate must be of its host or the set name. */
   SslHandler handler(UpstreamOptions.Address address, ByteBufAllocator allocator) {
     String set = options.serverName();
-    SslHandler handler =
-        contexts
-            .context()
-            .newHandler(allocator, named(set == null ? address.host() : set), address.port());
+    String name = named(set == null ? address.host() : set);
+    SslHandler handler = contexts.context().newHandler(allocator, name, address.port());
     handler.setHandshakeTimeoutMillis(Math.max(1, handshakeMillis));
+    ask(handler.engine(), name);
     return handler;
+  }
+
+  /**
+   * By default engines ask for names with a dot only, and services in a cluster often have none.
+   */
+  private static void ask(SSLEngine engine, String name) {
+    if (NetUtil.isValidIpV4Address(name) || NetUtil.isValidIpV6Address(name)) {
+      return;
+    }
+    try {
+      SSLParameters parameters = engine.getSSLParameters();
+      parameters.setServerNames(List.of(new SNIHostName(name)));
+      engine.setSSLParameters(parameters);
+    } catch (IllegalArgumentException e) {
+      // A name that only private networks know, such as one with an underscore, can't be asked for.
+      LOG.debug("upstream host {} can't be sent as a server name", name);
+    }
   }
 
   /** The final dot of a whole domain name is not in certificates (RFC 6066 §3). */

@@ -43,6 +43,17 @@ class ConnectionsTest {
   }
 
   @Test
+  void addressesOfOneIpv6NetworkShareTheirPlaces() {
+    Connections.Listener listener = new Connections(2).listener(10);
+    assertThat(listener.take("2001:db8::1", true)).isTrue();
+    assertThat(listener.take("2001:db8:0:0:ffff::2", true)).isTrue();
+    assertThat(listener.take("2001:db8::3", true)).isFalse();
+    assertThat(listener.take("2001:db8:0:1::1", true)).as("another /64").isTrue();
+    listener.giveBack("2001:db8::1", true);
+    assertThat(listener.take("2001:db8::3", true)).isTrue();
+  }
+
+  @Test
   void mappedAddressIsTheIpv4Address() throws UnknownHostException {
     byte[] mapped = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, -1, 10, 1, 2, 3};
     InetAddress address = Inet6Address.getByAddress("x", mapped, 0);

@@ -106,12 +106,14 @@ public final class Fuzz {
   }
 
   /**
-   * Runs case after case, some at the same time, until the time is over.
+   * Runs case after case, some at the same time. Where nobody says how long, the cases are the same
+   * on a fast machine as on a slow one, of which there may be fewer.
    *
-   * @param seconds how long, where nobody says otherwise
+   * @param seconds how long at most, where nobody says otherwise
+   * @param cases how many at most, where nobody says how long
    * @return how many there were
    */
-  public static long run(int threads, int seconds, Case each) throws Exception {
+  public static long run(int threads, int seconds, long cases, Case each) throws Exception {
     Long only = Long.getLong("fuzz.case");
     if (only != null) {
       each.run(of(only), only);
@@ -119,12 +121,13 @@ public final class Fuzz {
     }
     long nanos = Integer.getInteger("fuzz.seconds", seconds) * 1_000_000_000L;
     long until = System.nanoTime() + nanos;
+    long most = Integer.getInteger("fuzz.seconds") == null ? cases : Long.MAX_VALUE;
     ExecutorService pool = Executors.newFixedThreadPool(threads);
     try {
       List<Future<Long>> all = new ArrayList<>();
       for (int thread = 0; thread < threads; thread++) {
         int first = thread;
-        all.add(pool.submit(worker(first, threads, until, each)));
+        all.add(pool.submit(worker(first, threads, until, most, each)));
       }
       long sum = 0;
       for (Future<Long> one : all) {
@@ -142,10 +145,10 @@ public final class Fuzz {
     }
   }
 
-  private static Callable<Long> worker(int first, int step, long until, Case each) {
+  private static Callable<Long> worker(int first, int step, long until, long most, Case each) {
     return () -> {
       long number = first;
-      for (; System.nanoTime() < until && !Thread.interrupted(); number += step) {
+      for (; number < most && System.nanoTime() < until && !Thread.interrupted(); number += step) {
         try {
           each.run(of(number), number);
         } catch (Throwable e) {

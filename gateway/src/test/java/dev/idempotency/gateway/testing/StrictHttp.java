@@ -20,7 +20,7 @@ public final class StrictHttp {
 
   /** The reason is nobody's business (RFC 9112 §4), and many leave it out with its blank. */
   private static final Pattern STATUS_LINE =
-      Pattern.compile("HTTP/1\\.([01]) ([1-9][0-9]{2})( .*)?", Pattern.DOTALL);
+      Pattern.compile("HTTP/1\\.([01]) ([1-9][0-9]{2})(\\s.*)?", Pattern.DOTALL);
 
   private static final Pattern FIELD_LINE =
       Pattern.compile(

@@ -11,6 +11,7 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Queue;
 import java.util.Set;
@@ -52,9 +53,19 @@ public final class StrictUpstream implements AutoCloseable {
   public static String shown(Request request) {
     return line(request)
         + " id="
-        + request.field("X-Fuzz-Id")
+        + id(request)
         + " body="
         + Fuzz.escaped(new String(request.body(), StandardCharsets.ISO_8859_1));
+  }
+
+  /** What Connection names ends with the connection (RFC 9110 §7.6.1). */
+  private static String id(Request request) {
+    boolean named =
+        request.fields().stream()
+            .filter(field -> field.name().equalsIgnoreCase("Connection"))
+            .flatMap(field -> Arrays.stream(field.value().split(",", -1)))
+            .anyMatch(option -> option.trim().equalsIgnoreCase("X-Fuzz-Id"));
+    return named ? "-" : request.field("X-Fuzz-Id");
   }
 
   public static String line(Request request) {
