@@ -267,7 +267,9 @@ class ResponseFuzzTest {
     Response sent = reading.found().get(reading.found().size() - 1);
     assertThat(answer.complete).as(shown).isTrue();
     assertThat(answer.last.status()).as(shown).isEqualTo(sent.status());
-    assertThat(answer.last.body()).as(shown).isEqualTo(sent.body());
+    // Nobody expects content there (RFC 9110 §15.3.6).
+    byte[] body = sent.status() == 205 ? new byte[0] : sent.body();
+    assertThat(answer.last.body()).as(shown).isEqualTo(body);
     assertThat(endToEnd(answer.last.fields(), answer.last))
         .as(shown)
         .isEqualTo(endToEnd(sent.fields(), sent));
