@@ -10,6 +10,7 @@ import io.netty.resolver.dns.DnsServerAddressStreamProviders;
 import io.netty.util.concurrent.EventExecutor;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.function.Supplier;
 
 /**
  * The DNS resolver of each event loop, made when the loop first needs one: a gateway whose
@@ -22,16 +23,18 @@ final class NameResolvers extends AddressResolverGroup<InetSocketAddress> {
 
   private final Transport transport;
   private final int mostSeconds;
-  private final DnsServerAddressStreamProvider servers;
+  private final Supplier<DnsServerAddressStreamProvider> servers;
 
   /**
    * @param most how long an answer is kept whatever its TTL; whole seconds count
    */
   NameResolvers(Transport transport, Duration most) {
-    this(transport, most, DnsServerAddressStreamProviders.platformDefault());
+    // Later, because it reads the machine's configuration.
+    this(transport, most, DnsServerAddressStreamProviders::platformDefault);
   }
 
-  NameResolvers(Transport transport, Duration most, DnsServerAddressStreamProvider servers) {
+  NameResolvers(
+      Transport transport, Duration most, Supplier<DnsServerAddressStreamProvider> servers) {
     this.transport = transport;
     this.mostSeconds = (int) Math.min(Integer.MAX_VALUE, most.toSeconds());
     this.servers = servers;
@@ -42,7 +45,7 @@ final class NameResolvers extends AddressResolverGroup<InetSocketAddress> {
     return new DnsAddressResolverGroup(
             new DnsNameResolverBuilder()
                 .datagramChannelType(transport.datagramChannel())
-                .nameServerProvider(servers)
+                .nameServerProvider(servers.get())
                 .ttl(0, mostSeconds)
                 // All addresses are wanted, not those of the family that was faster.
                 .completeOncePreferredResolved(false))

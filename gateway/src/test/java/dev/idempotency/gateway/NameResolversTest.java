@@ -33,7 +33,7 @@ class NameResolversTest {
 
   private NameResolvers resolvers(Duration most) {
     return new NameResolvers(
-        transport, most, new SingletonDnsServerAddressStreamProvider(server.address()));
+        transport, most, () -> new SingletonDnsServerAddressStreamProvider(server.address()));
   }
 
   private List<String> lookUp(NameResolvers resolvers, String name) {
