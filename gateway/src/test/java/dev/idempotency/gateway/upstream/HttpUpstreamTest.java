@@ -3,13 +3,7 @@ package dev.idempotency.gateway.upstream;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.idempotency.gateway.exchange.ResponseReceiver;
-import dev.idempotency.gateway.exchange.Upstream;
 import dev.idempotency.gateway.exchange.UpstreamConnection;
-import dev.idempotency.gateway.http.Chunk;
-import dev.idempotency.gateway.http.Headers;
-import dev.idempotency.gateway.http.RequestHead;
-import dev.idempotency.gateway.http.ResponseHead;
 import dev.idempotency.gateway.testing.ScriptedUpstream;
 import dev.idempotency.gateway.testing.ScriptedUpstream.Gate;
 import dev.idempotency.gateway.transport.Transport;
@@ -85,85 +79,14 @@ class HttpUpstreamTest {
     return loop.submit(task).awaitUninterruptibly().getNow();
   }
 
-  /** One request; its future ends with the body, or with the name of a refusal or failure. */
-  private static final class Call implements Upstream.Acquirer, ResponseReceiver {
-    final CompletableFuture<String> ended = new CompletableFuture<>();
-    Consumer<UpstreamConnection> begun = connection -> {};
-    final HttpUpstream pool;
-    private final StringBuilder body = new StringBuilder();
-
-    Call(HttpUpstream pool) {
-      this.pool = pool;
-    }
-
-    Call start() {
-      pool.acquire(this);
-      return this;
-    }
-
-    @Override
-    public void acquired(UpstreamConnection connection) {
-      RequestHead head = RequestHead.of("GET", "/", Headers.of("Host", "gw.test"));
-      if (connection.send(head, new byte[0], this)) {
-        begun.accept(connection);
-      } else {
-        pool.acquire(this);
-      }
-    }
-
-    @Override
-    public void refused(Upstream.Refusal refusal) {
-      ended.complete(refusal.name());
-    }
-
-    @Override
-    public void informational(ResponseHead head) {}
-
-    @Override
-    public void head(ResponseHead head, long length) {
-      body.append(head.status()).append(' ');
-    }
-
-    @Override
-    public void chunk(Chunk chunk) {
-      byte[] bytes = new byte[chunk.length()];
-      chunk.copyTo(bytes, 0);
-      chunk.release();
-      body.append(new String(bytes, java.nio.charset.StandardCharsets.ISO_8859_1));
-    }
-
-    @Override
-    public void end(Headers trailers) {
-      ended.complete(body.toString());
-    }
-
-    @Override
-    public void flush() {}
-
-    @Override
-    public void writable() {}
-
-    @Override
-    public void overdue() {}
-
-    @Override
-    public void failed(Failure failure) {
-      ended.complete(failure.name());
-    }
-
-    String result() {
-      return ended.orTimeout(15, TimeUnit.SECONDS).join();
-    }
-  }
-
-  private Call call(HttpUpstream pool) {
+  private PoolRig.Call call(HttpUpstream pool) {
     return call(pool, connection -> {});
   }
 
-  private Call call(HttpUpstream pool, Consumer<UpstreamConnection> begun) {
+  private PoolRig.Call call(HttpUpstream pool, Consumer<UpstreamConnection> begun) {
     return onLoop(
         () -> {
-          Call call = new Call(pool);
+          PoolRig.Call call = new PoolRig.Call(pool);
           call.begun = begun;
           return call.start();
         });
@@ -173,7 +96,7 @@ class HttpUpstreamTest {
   private String callAfter(HttpUpstream pool, Callable<Boolean> meanwhile) throws Exception {
     CountDownLatch blocked = new CountDownLatch(1);
     CountDownLatch done = new CountDownLatch(1);
-    CompletableFuture<Call> next = new CompletableFuture<>();
+    CompletableFuture<PoolRig.Call> next = new CompletableFuture<>();
     loop.execute(
         () -> {
           blocked.countDown();
@@ -182,7 +105,7 @@ class HttpUpstreamTest {
           } catch (InterruptedException e) {
             throw new IllegalStateException(e);
           }
-          next.complete(new Call(pool).start());
+          next.complete(new PoolRig.Call(pool).start());
         });
     blocked.await();
     assertThat(meanwhile.call()).isTrue();
@@ -237,7 +160,7 @@ class HttpUpstreamTest {
           wire.respond(200, "ok");
         });
     List<String> order = new ArrayList<>();
-    List<Call> calls = new ArrayList<>();
+    List<PoolRig.Call> calls = new ArrayList<>();
     for (int i = 0; i < 5; i++) {
       int own = i;
       calls.add(call(pool, connection -> order.add("" + own)));
@@ -247,7 +170,7 @@ class HttpUpstreamTest {
     assertThat(onLoop(pool::connections)).isEqualTo(2);
     assertThat(onLoop(pool::waitingRequests)).isEqualTo(3);
     gate.open();
-    for (Call call : calls) {
+    for (PoolRig.Call call : calls) {
       assertThat(call.result()).isEqualTo("200 ok");
     }
     assertThat(onLoop(() -> List.copyOf(order).subList(2, 5))).containsExactly("2", "3", "4");
@@ -267,11 +190,11 @@ class HttpUpstreamTest {
             wire.respond(200, "ok");
           }
         });
-    List<Call> calls = new ArrayList<>();
+    List<PoolRig.Call> calls = new ArrayList<>();
     for (int i = 0; i < 10; i++) {
       calls.add(call(pool));
     }
-    List<String> results = calls.stream().map(Call::result).toList();
+    List<String> results = calls.stream().map(PoolRig.Call::result).toList();
     assertThat(results).containsOnly("CLOSED", "200 ok");
     assertThat(results.stream().filter("200 ok"::equals)).hasSize(5);
   }
@@ -285,9 +208,9 @@ class HttpUpstreamTest {
           gate.pass();
           wire.respond(200, "ok");
         });
-    Call first = call(pool);
+    PoolRig.Call first = call(pool);
     assertThat(call(pool).result()).isEqualTo("QUEUE_TIMEOUT");
-    Call third = call(pool);
+    PoolRig.Call third = call(pool);
     gate.open();
     assertThat(first.result()).isEqualTo("200 ok");
     assertThat(third.result()).isIn("200 ok", "QUEUE_TIMEOUT");
@@ -298,11 +221,11 @@ class HttpUpstreamTest {
   void refusedConnectsRefuseAllWhoWait() {
     server.refuse();
     HttpUpstream pool = pool(1, 50);
-    List<Call> calls = new ArrayList<>();
+    List<PoolRig.Call> calls = new ArrayList<>();
     for (int i = 0; i < 50; i++) {
       calls.add(call(pool));
     }
-    assertThat(calls.stream().map(Call::result)).containsOnly("UNREACHABLE");
+    assertThat(calls.stream().map(PoolRig.Call::result)).containsOnly("UNREACHABLE");
     assertThat(onLoop(pool::connections)).isZero();
   }
 
@@ -311,16 +234,16 @@ class HttpUpstreamTest {
     HttpUpstream pool = pool(2, 10);
     Gate gate = new Gate();
     server.script((request, wire) -> wire.respond(200, "ok"));
-    Call quick = call(pool);
+    PoolRig.Call quick = call(pool);
     assertThat(quick.result()).isEqualTo("200 ok");
     server.script(
         (request, wire) -> {
           gate.pass();
           wire.respond(200, "ok");
         });
-    Call one = call(pool);
-    Call two = call(pool);
-    Call waits = call(pool);
+    PoolRig.Call one = call(pool);
+    PoolRig.Call two = call(pool);
+    PoolRig.Call waits = call(pool);
     await().until(() -> server.requests() == 3);
     onLoop(
         () -> {
@@ -337,8 +260,8 @@ class HttpUpstreamTest {
   }
 
   /** Gives up as soon as it was sent. */
-  private Call cancelledCall(HttpUpstream pool) {
-    Call call = new Call(pool);
+  private PoolRig.Call cancelledCall(HttpUpstream pool) {
+    PoolRig.Call call = new PoolRig.Call(pool);
     call.begun =
         connection ->
             loop.execute(
@@ -368,16 +291,16 @@ class HttpUpstreamTest {
             default -> wire.respond(200, "ok");
           }
         });
-    List<Call> calls = new ArrayList<>();
+    List<PoolRig.Call> calls = new ArrayList<>();
     for (int i = 0; i < 1_500; i++) {
       boolean cancelled = random.nextInt(20) == 0;
-      Call call = cancelled ? onLoop(() -> cancelledCall(pool)) : call(pool);
+      PoolRig.Call call = cancelled ? onLoop(() -> cancelledCall(pool)) : call(pool);
       calls.add(call);
       if (random.nextInt(10) == 0) {
         call.result();
       }
     }
-    for (Call call : calls) {
+    for (PoolRig.Call call : calls) {
       assertThat(call.result())
           .as("seed %d", seed)
           .isIn("200 ok", "CLOSED", "cancelled", "QUEUE_FULL");

@@ -24,6 +24,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 
 /** An upstream on one event loop, with a clock that is moved by hand, and calls to it. */
 final class PoolRig implements AutoCloseable {
@@ -147,6 +148,7 @@ final class PoolRig implements AutoCloseable {
   /** One request; its future ends with the body, or with the name of a refusal or failure. */
   static final class Call implements Upstream.Acquirer, ResponseReceiver {
     final CompletableFuture<String> ended = new CompletableFuture<>();
+    Consumer<UpstreamConnection> begun = connection -> {};
     private final HttpUpstream upstream;
     private final StringBuilder body = new StringBuilder();
     private UpstreamConnection connection;
@@ -169,7 +171,9 @@ final class PoolRig implements AutoCloseable {
     public void acquired(UpstreamConnection own) {
       connection = own;
       RequestHead head = RequestHead.of("GET", "/", Headers.of("Host", "gw.test"));
-      if (!own.send(head, new byte[0], this)) {
+      if (own.send(head, new byte[0], this)) {
+        begun.accept(own);
+      } else {
         upstream.acquire(this);
       }
     }
