@@ -2,9 +2,12 @@ package dev.idempotency.gateway;
 
 import dev.idempotency.gateway.config.Configuration;
 import dev.idempotency.gateway.config.Upstream;
+import dev.idempotency.gateway.exchange.AnswerRule;
 import dev.idempotency.gateway.exchange.BodyBudget;
+import dev.idempotency.gateway.exchange.CopyRule;
 import dev.idempotency.gateway.exchange.ExchangeListener;
 import dev.idempotency.gateway.exchange.Exchanges;
+import dev.idempotency.gateway.exchange.KeyRule;
 import dev.idempotency.gateway.exchange.PathPattern;
 import dev.idempotency.gateway.exchange.Route;
 import dev.idempotency.gateway.exchange.ScopePart;
@@ -37,6 +40,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -81,7 +85,7 @@ final class EventLoops {
               stores.open(loop),
               new LoopScheduler(loop),
               budget,
-              AddressRanges.NONE,
+              AddressRanges.of(configuration.trustedProxies()),
               listener));
     }
   }
@@ -136,8 +140,9 @@ final class EventLoops {
         PathPattern.of(route.path()),
         pool,
         Route.Keying.valueOf(route.idempotency().name()),
-        route.keyHeader(),
-        route.scope().stream().map(EventLoops::part).toList(),
+        false,
+        KeyRule.header(route.keyHeader()),
+        Route.Callers.of(route.scope().stream().map(EventLoops::part).toList()),
         fingerprinter,
         route.retention(),
         route.lease(),
@@ -148,7 +153,8 @@ final class EventLoops {
         route.requestLimit(),
         route.responseLimit(),
         route.responseMode() == Configuration.BodyMode.STREAM,
-        route.keep(),
+        new CopyRule(route.keep(), Set.of(), null, false),
+        AnswerRule.DEFAULT,
         route.requestMode() == Configuration.BodyMode.STREAM,
         route.webSocket());
   }

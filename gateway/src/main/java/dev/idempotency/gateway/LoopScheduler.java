@@ -16,6 +16,11 @@ record LoopScheduler(EventLoop loop) implements Scheduler {
   }
 
   @Override
+  public long currentTimeMillis() {
+    return System.currentTimeMillis();
+  }
+
+  @Override
   public void schedule(Runnable task, Duration delay) {
     try {
       Future<?> unused = loop.schedule(task, delay.toNanos(), TimeUnit.NANOSECONDS);

@@ -35,7 +35,9 @@ final class ArchitectureLaws {
           "operations",
           "store.redis",
           "store.memory",
+          "store.envelope",
           "fingerprint",
+          "identity",
           "config",
           "demo");
 
@@ -86,7 +88,12 @@ final class ArchitectureLaws {
     }
     laws.put("transport is for the network edges", transportIsForEdges());
     laws.put("Lettuce lives in store.redis", livesIn("store.redis", "io.lettuce.."));
-    laws.put("Caffeine lives in store.memory", livesIn("store.memory", "com.github.benmanes.."));
+    laws.put(
+        "Caffeine lives in store.memory and identity",
+        livesIn(List.of("store.memory", "identity"), "com.github.benmanes.."));
+    laws.put(
+        "libraries for tokens and structured fields live in identity",
+        livesIn("identity", "com.nimbusds..", "org.greenbytes.."));
     laws.put(
         "metrics and log libraries live in operations",
         livesIn("operations", "io.micrometer..", "io.prometheus..", "ch.qos.logback.."));
@@ -146,6 +153,8 @@ final class ArchitectureLaws {
             in("exchange"),
             in("fingerprint"),
             in("config"),
+            in("identity"),
+            in("store.envelope"),
             in("store.memory"))
         .should()
         .dependOnClassesThat()
@@ -153,15 +162,20 @@ final class ArchitectureLaws {
   }
 
   private ArchRule livesIn(String home, String... libraries) {
+    return livesIn(List.of(home), libraries);
+  }
+
+  private ArchRule livesIn(List<String> homes, String... libraries) {
     return noClasses()
-        .that(insideBut(home))
+        .that(insideBut(homes))
         .should()
         .dependOnClassesThat()
         .resideInAnyPackage(libraries);
   }
 
-  private DescribedPredicate<JavaClass> insideBut(String home) {
-    return resideInAPackage(root + ".*..").and(DescribedPredicate.not(resideInAPackage(in(home))));
+  private DescribedPredicate<JavaClass> insideBut(List<String> homes) {
+    String[] inside = homes.stream().map(this::in).toArray(String[]::new);
+    return resideInAPackage(root + ".*..").and(DescribedPredicate.not(resideInAnyPackage(inside)));
   }
 
   private ArchRule nothingKnowsTheRoot() {

@@ -1,8 +1,11 @@
 package dev.idempotency.gateway;
 
+import dev.idempotency.gateway.exchange.AnswerRule;
 import dev.idempotency.gateway.exchange.BodyBudget;
+import dev.idempotency.gateway.exchange.CopyRule;
 import dev.idempotency.gateway.exchange.ExchangeListener;
 import dev.idempotency.gateway.exchange.Exchanges;
+import dev.idempotency.gateway.exchange.KeyRule;
 import dev.idempotency.gateway.exchange.PathPattern;
 import dev.idempotency.gateway.exchange.Route;
 import dev.idempotency.gateway.exchange.ScopePart;
@@ -247,8 +250,9 @@ final class TlsEdge implements AutoCloseable {
         PathPattern.of(path),
         upstream,
         keying,
-        "Idempotency-Key",
-        scope,
+        false,
+        KeyRule.header("Idempotency-Key"),
+        Route.Callers.of(scope),
         RequestFingerprinter.create(FingerprintRule.DEFAULT),
         Duration.ofHours(1),
         Duration.ofSeconds(10),
@@ -259,7 +263,8 @@ final class TlsEdge implements AutoCloseable {
         1 << 20,
         1 << 20,
         false,
-        Set.of(),
+        CopyRule.DEFAULT,
+        AnswerRule.DEFAULT,
         false,
         websocket);
   }

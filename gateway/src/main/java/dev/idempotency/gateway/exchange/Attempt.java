@@ -2,10 +2,11 @@ package dev.idempotency.gateway.exchange;
 
 import dev.idempotency.gateway.http.Chunk;
 import dev.idempotency.gateway.http.Headers;
+import dev.idempotency.gateway.http.ProblemDetails;
 import dev.idempotency.gateway.http.RequestHead;
-import dev.idempotency.gateway.http.Response;
 import dev.idempotency.gateway.http.ResponseHead;
 import dev.idempotency.gateway.idempotency.Fingerprint;
+import dev.idempotency.gateway.idempotency.Fingerprints;
 import dev.idempotency.gateway.idempotency.Outcome;
 import dev.idempotency.gateway.idempotency.Reservation;
 import dev.idempotency.gateway.idempotency.StoredOperation;
@@ -202,9 +203,9 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
   }
 
   /** The request has been seen to its end. */
-  void requestIsWhole(Fingerprint made) {
+  void requestIsWhole(Fingerprints made) {
     Fingerprint claimed = settling.reservation().fingerprint();
-    if (!claimed.isOpen() && !claimed.equals(made)) {
+    if (!claimed.isOpen() && !made.include(claimed)) {
       another(made);
       return;
     }
@@ -217,7 +218,7 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
   }
 
   /** It follows an attempt of another request: the upstream never gets its end. */
-  private void another(Fingerprint made) {
+  private void another(Fingerprints made) {
     if (phase == Phase.FORWARDED || phase == Phase.ANSWERED_EARLY) {
       settling.isAnother(made);
       cancel();
@@ -253,7 +254,7 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
   }
 
   /** The request turns out longer than it may be. */
-  void tooLarge(Response problem) {
+  void tooLarge(ProblemDetails problem) {
     if (phase == Phase.FORWARDED) {
       cancel();
       phase = Phase.SETTLING;
@@ -406,12 +407,12 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
     settling.withdrawLate(this::leave);
   }
 
-  private void unknown(Response problem, Phase next) {
+  private void unknown(ProblemDetails problem, Phase next) {
     phase = next;
     settling.unknown(problem);
   }
 
-  private void withdraw(Result result, Response problem) {
+  private void withdraw(Result result, ProblemDetails problem) {
     phase = Phase.SETTLING;
     settling.withdraw(result, problem);
   }

@@ -1,5 +1,6 @@
 package dev.idempotency.gateway.exchange;
 
+import dev.idempotency.gateway.http.ProblemDetails;
 import dev.idempotency.gateway.http.RequestHead;
 import dev.idempotency.gateway.http.Response;
 
@@ -10,6 +11,7 @@ final class Course {
   private final RequestHead head;
   private final long began;
   private String route = "";
+  private AnswerRule answers = AnswerRule.DEFAULT;
   private long attempt;
   private long sentAt;
   private boolean sent;
@@ -36,8 +38,14 @@ final class Course {
     return exchanges.forwarded.of(head, peer, 0);
   }
 
-  void route(String name) {
-    route = name;
+  void route(Route taken) {
+    route = taken.name();
+    answers = taken.answers();
+  }
+
+  /** An error of the gateway as the route says it. */
+  Response render(ProblemDetails problem) {
+    return answers.render(problem, head.headers());
   }
 
   void asked() {
@@ -65,6 +73,11 @@ final class Course {
     client.respond(response);
     end(result, response.status());
     return Exchange.ANSWERED;
+  }
+
+  /** Refuses a request that goes no further. */
+  Exchange refuse(ClientStream client, Result result, ProblemDetails problem) {
+    return refuse(client, result, render(problem));
   }
 
   /** Where nothing else came of it, it was a bad request that was answered so; 0 as in a cut. */

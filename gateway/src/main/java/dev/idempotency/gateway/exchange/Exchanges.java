@@ -2,14 +2,10 @@ package dev.idempotency.gateway.exchange;
 
 import dev.idempotency.gateway.http.AddressRanges;
 import dev.idempotency.gateway.http.Headers;
-import dev.idempotency.gateway.http.HopByHop;
 import dev.idempotency.gateway.http.ProblemDetails;
 import dev.idempotency.gateway.http.RequestHead;
 import dev.idempotency.gateway.http.Response;
-import dev.idempotency.gateway.idempotency.IdempotencyKey;
 import dev.idempotency.gateway.idempotency.IdempotencyStore;
-import dev.idempotency.gateway.idempotency.OperationId;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -84,13 +80,13 @@ public final class Exchanges {
     if (route == null) {
       return course.refuse(client, Result.NO_ROUTE, Problems.noRoute());
     }
-    course.route(route.name());
+    course.route(route);
     if (route.keying() == Route.Keying.OFF || !route.methods().contains(head.method())) {
       return route.websocket() && WebSocketUpgrade.isAskedFor(head, contentLength, peer)
           ? PassThroughExchange.upgrade(route, course, peer, client)
           : PassThroughExchange.open(route, course, contentLength, peer, client);
     }
-    return guard(head, contentLength, peer, client, course, route);
+    return new Guard(this, route, course, contentLength, peer, client).open();
   }
 
   /**
@@ -127,106 +123,8 @@ public final class Exchanges {
     return byPath;
   }
 
-  private Exchange guard(
-      RequestHead head,
-      long contentLength,
-      Peer peer,
-      ClientStream client,
-      Course course,
-      Route route) {
-    String nominated = nominated(head.headers(), route);
-    if (nominated != null) {
-      Response problem =
-          Problems.badRequest("The header Connection must not name " + nominated + ".");
-      return course.refuse(client, Result.BAD_REQUEST, problem);
-    }
-    IdempotencyKey.Reading reading = IdempotencyKey.read(head.headers().all(route.keyHeader()));
-    if (reading instanceof IdempotencyKey.Reading.Malformed malformed) {
-      Response problem = Problems.keyInvalid(route.keyHeader(), malformed.reason());
-      return course.refuse(client, Result.KEY_INVALID, problem);
-    }
-    if (!(reading instanceof IdempotencyKey.Reading.Present present)) {
-      return route.keying() == Route.Keying.OPTIONAL
-          ? PassThroughExchange.open(route, course, contentLength, peer, client)
-          : course.refuse(client, Result.KEY_MISSING, Problems.keyMissing(route.keyHeader()));
-    }
-    List<@Nullable String> identity = new ArrayList<>(2);
-    Response refusal = identify(head.headers(), peer, route, identity);
-    if (refusal != null) {
-      Result result = refusal.status() == 401 ? Result.IDENTITY_MISSING : Result.BAD_REQUEST;
-      return course.refuse(client, result, refusal);
-    }
-    if (contentLength > route.requestLimit()) {
-      Response problem = Problems.bodyTooLarge(route.requestLimit());
-      return course.refuse(client, Result.TOO_LARGE, problem);
-    }
-    OperationId id = OperationId.of(route.name(), identity, present.key());
-    // Without content there is nothing to stream, and everything is known.
-    KeyedExchange keyed =
-        route.streamsRequest() && contentLength != 0
-            ? new UploadExchange(this, route, course, id, contentLength, peer, client)
-            : new GatheredExchange(this, route, course, id, contentLength, peer, client);
-    undecided.add(keyed);
-    keyed.begin();
-    return keyed;
-  }
-
-  /** The field of this route's key or scope that the sender wants to be removed; null: none. */
-  private static @Nullable String nominated(Headers headers, Route route) {
-    if (!headers.contains("Connection")) {
-      return null;
-    }
-    List<String> lines = headers.all("Connection");
-    if (HopByHop.isNominatedInAnySpelling(lines, route.keyHeader())) {
-      return route.keyHeader();
-    }
-    for (ScopePart part : route.scope()) {
-      if (part instanceof ScopePart.Header header
-          && HopByHop.isNominatedInAnySpelling(lines, header.name())) {
-        return header.name();
-      }
-    }
-    return null;
-  }
-
-  /** Gathers the parts of the caller's identity; gives the refusal where one is missing. */
-  private static @Nullable Response identify(
-      Headers headers, Peer peer, Route route, List<@Nullable String> identity) {
-    if (route.scope().isEmpty()) {
-      return identify(headers, "Authorization", false, identity);
-    }
-    for (ScopePart part : route.scope()) {
-      Response refusal =
-          part instanceof ScopePart.Header header
-              ? identify(headers, header.name(), true, identity)
-              : identify(peer, identity);
-      if (refusal != null) {
-        return refusal;
-      }
-    }
-    return null;
-  }
-
-  private static @Nullable Response identify(
-      Headers headers, String name, boolean demanded, List<@Nullable String> identity) {
-    List<String> values = headers.all(name);
-    if (values.size() > 1) {
-      return Problems.badRequest("The header " + name + " is sent " + values.size() + " times.");
-    }
-    String value = values.isEmpty() ? null : values.get(0);
-    if (demanded && (value == null || value.isBlank())) {
-      return Problems.identityMissing(name);
-    }
-    identity.add(value);
-    return null;
-  }
-
-  private static @Nullable Response identify(Peer peer, List<@Nullable String> identity) {
-    if (peer.subject() == null) {
-      return Problems.certificateMissing();
-    }
-    identity.add(peer.subject());
-    return null;
+  void opened(KeyedExchange exchange) {
+    undecided.add(exchange);
   }
 
   void decided(KeyedExchange exchange) {

@@ -2,9 +2,8 @@ package dev.idempotency.gateway.exchange;
 
 import dev.idempotency.gateway.http.Chunk;
 import dev.idempotency.gateway.http.RequestHead;
-import dev.idempotency.gateway.idempotency.Fingerprint;
 import dev.idempotency.gateway.idempotency.Fingerprinter;
-import dev.idempotency.gateway.idempotency.OperationId;
+import dev.idempotency.gateway.idempotency.Fingerprints;
 import dev.idempotency.gateway.idempotency.StoredOperation;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -34,13 +33,12 @@ final class GatheredExchange extends KeyedExchange {
    */
   GatheredExchange(
       Exchanges exchanges,
-      Route route,
+      Claimant claimant,
       Course course,
-      OperationId id,
       long contentLength,
       Peer peer,
       ClientStream client) {
-    super(exchanges, route, course, id, peer, client);
+    super(exchanges, claimant, course, peer, client);
     this.body = BodyBuffer.of(route.requestLimit(), contentLength, exchanges.budget);
   }
 
@@ -124,11 +122,11 @@ final class GatheredExchange extends KeyedExchange {
 
   private void claimIfWhole() {
     if (whole && isReading() && !isWaiting()) {
-      claim(fingerprint());
+      claim(made());
     }
   }
 
-  private Fingerprint fingerprint() {
+  private Fingerprints made() {
     Fingerprinter fingerprinter = route.fingerprinter();
     // A request without content on a route that streams.
     return route.streamsRequest()

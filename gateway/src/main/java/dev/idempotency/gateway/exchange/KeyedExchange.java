@@ -1,7 +1,9 @@
 package dev.idempotency.gateway.exchange;
 
+import dev.idempotency.gateway.http.ProblemDetails;
 import dev.idempotency.gateway.http.Response;
 import dev.idempotency.gateway.idempotency.Fingerprint;
+import dev.idempotency.gateway.idempotency.Fingerprints;
 import dev.idempotency.gateway.idempotency.OperationId;
 import dev.idempotency.gateway.idempotency.Reservation;
 import dev.idempotency.gateway.idempotency.ReserveReply;
@@ -45,7 +47,7 @@ abstract class KeyedExchange implements Exchange, Outgoing {
   private final Delivery delivery;
   private ClientStream client;
   private Phase phase = Phase.READING;
-  private Fingerprint fingerprint = Fingerprint.OPEN;
+  private Fingerprints fingerprints = Fingerprints.OPEN;
   private @Nullable Attempt attempt;
   private @Nullable Exchange bypassed;
   private int rounds;
@@ -57,16 +59,11 @@ abstract class KeyedExchange implements Exchange, Outgoing {
   private boolean met;
 
   KeyedExchange(
-      Exchanges exchanges,
-      Route route,
-      Course course,
-      OperationId id,
-      Peer peer,
-      ClientStream client) {
+      Exchanges exchanges, Claimant claimant, Course course, Peer peer, ClientStream client) {
     this.exchanges = exchanges;
-    this.route = route;
+    this.route = claimant.route();
     this.course = course;
-    this.id = id;
+    this.id = claimant.id();
     this.peer = peer;
     this.client = client;
     this.delivery = new Delivery(client);
@@ -108,15 +105,19 @@ abstract class KeyedExchange implements Exchange, Outgoing {
     return attempt;
   }
 
+  final Fingerprints fingerprints() {
+    return fingerprints;
+  }
+
   final @Nullable Exchange bypassed() {
     return bypassed;
   }
 
   /** What the request asks for is known, or is not and will be later. */
-  final void claim(Fingerprint made) {
-    fingerprint = made;
+  final void claim(Fingerprints made) {
+    fingerprints = made;
     waitsUntil = exchanges.scheduler.nanoTime() + route.patience().toNanos();
-    reserve(made);
+    reserve();
   }
 
   @Override
@@ -157,8 +158,9 @@ abstract class KeyedExchange implements Exchange, Outgoing {
     }
   }
 
-  private void reserve(Fingerprint made) {
-    Reservation reservation = Reservation.first(id, made, route.lease(), route.retention());
+  private void reserve() {
+    Reservation reservation =
+        Reservation.first(id, fingerprints.current(), route.lease(), route.retention());
     ask(reservation, exchanges.store.reserve(reservation));
   }
 
@@ -196,9 +198,9 @@ abstract class KeyedExchange implements Exchange, Outgoing {
       acquired(reservation, askedAt);
     } else if (reply instanceof ReserveReply.Existing existing) {
       // By its own fingerprint: the one that a take-over claims is not proven.
-      meet(existing.operation(), fingerprint);
+      meet(existing.operation());
     } else {
-      again(() -> reserve(fingerprint));
+      again(this::reserve);
     }
   }
 
@@ -218,18 +220,23 @@ abstract class KeyedExchange implements Exchange, Outgoing {
   }
 
   /** What to do with a request that is not the first. */
-  private void meet(StoredOperation operation, Fingerprint made) {
+  private void meet(StoredOperation operation) {
     met = true;
-    Verdict verdict = Verdict.on(operation, made, route.unknown());
+    Verdict verdict = Verdict.on(operation, fingerprints, route.unknown());
     if (verdict instanceof Verdict.Unread) {
       unread(operation);
     } else if (verdict instanceof Verdict.TakeOver takeOver) {
-      again(() -> takeOver(made, takeOver.attempt()));
+      again(() -> takeOver(claimed(takeOver), takeOver.attempt()));
     } else if (verdict instanceof Verdict.InFlight inFlight) {
       waitOrRefuse(inFlight.leaseLeft());
     } else {
       answer(verdict);
     }
+  }
+
+  /** A record keeps its fingerprint, by whatever rule it was made. */
+  private Fingerprint claimed(Verdict.TakeOver takeOver) {
+    return takeOver.recorded().isOpen() ? fingerprints.current() : takeOver.recorded();
   }
 
   /** One more round, unless there were too many. */
@@ -264,7 +271,7 @@ abstract class KeyedExchange implements Exchange, Outgoing {
 
   /** A duplicate that waited looks what has become of the operation. */
   void askAgain() {
-    reserve(fingerprint);
+    reserve();
   }
 
   /** Looks at the record without a claim to it, and judges by it. */
@@ -368,6 +375,11 @@ abstract class KeyedExchange implements Exchange, Outgoing {
   final void abort() {
     client.abort();
     delivery.drop();
+  }
+
+  /** Refuses and ends. */
+  final void answer(Result result, ProblemDetails problem) {
+    answer(result, course.render(problem), null);
   }
 
   /** Answers with a whole response and ends. */

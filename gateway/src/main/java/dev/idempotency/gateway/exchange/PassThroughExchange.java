@@ -134,7 +134,7 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
   @Override
   public void refused(Upstream.Refusal refusal) {
     if (!ended) {
-      Response problem = Problems.unreachable(refusal);
+      Response problem = course.render(Problems.unreachable(refusal));
       client.respond(problem);
       finish(Result.NOT_SENT, problem.status());
     }
@@ -258,7 +258,7 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
     Tunnel own = client.upgrade(ResponseFields.endToEnd(head));
     if (own == null) {
       tunnel.close();
-      client.respond(Problems.tooEarly());
+      client.respond(course.render(Problems.tooEarly()));
       finish(Result.BAD_REQUEST, 400);
       return;
     }
@@ -283,7 +283,8 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
     if (begun && !client.takeBack()) {
       client.abort();
     } else {
-      Response problem = unprocessed ? Problems.notProcessed() : Problems.sentAndLost(failure);
+      Response problem =
+          course.render(unprocessed ? Problems.notProcessed() : Problems.sentAndLost(failure));
       client.respond(problem);
       status = problem.status();
     }

@@ -1,7 +1,6 @@
 package dev.idempotency.gateway.exchange;
 
 import dev.idempotency.gateway.http.ProblemDetails;
-import dev.idempotency.gateway.http.Response;
 import java.time.Duration;
 
 /** The gateway's own errors, as contract and README name them. */
@@ -14,7 +13,7 @@ public final class Problems {
 
   private Problems() {}
 
-  static Response keyMissing(String header) {
+  static ProblemDetails keyMissing(String header) {
     return problem(
         "key-missing",
         400,
@@ -22,7 +21,7 @@ public final class Problems {
         "The header " + header + " is missing. " + RIGHT_KEY + header + EXAMPLE);
   }
 
-  static Response keyInvalid(String header, String reason) {
+  static ProblemDetails keyInvalid(String header, String reason) {
     return problem(
         "key-invalid",
         400,
@@ -31,16 +30,16 @@ public final class Problems {
   }
 
   /** 400: not a request that can be judged. */
-  public static Response badRequest(String detail) {
+  public static ProblemDetails badRequest(String detail) {
     return problem("bad-request", 400, "The request is malformed", detail);
   }
 
   /** 400: bytes of a WebSocket before the WebSocket. */
-  static Response tooEarly() {
+  static ProblemDetails tooEarly() {
     return badRequest("More was sent before the request for a WebSocket had been answered.");
   }
 
-  static Response identityMissing(String header) {
+  static ProblemDetails identityMissing(String header) {
     return problem(
         "identity-missing",
         401,
@@ -48,7 +47,7 @@ public final class Problems {
         "A key on this route belongs to whom the header " + header + " names; it is missing.");
   }
 
-  static Response certificateMissing() {
+  static ProblemDetails certificateMissing() {
     return problem(
         "identity-missing",
         401,
@@ -56,21 +55,21 @@ public final class Problems {
         "A key on this route belongs to the subject of the client's certificate; none was shown.");
   }
 
-  static Response noRoute() {
+  static ProblemDetails noRoute() {
     return problem(
         "no-route", 404, "No route takes this request", "No route is configured for this path.");
   }
 
-  static Response inFlight(Duration leaseLeft) {
+  static ProblemDetails inFlight(Duration leaseLeft) {
     return new ProblemDetails(
             "request-in-flight",
             409,
             "The operation is in flight",
             "Another request with this key is being processed. Retry with the same key.")
-        .toResponse(seconds(leaseLeft));
+        .after(seconds(leaseLeft));
   }
 
-  static Response outcomeUnknown() {
+  static ProblemDetails outcomeUnknown() {
     return problem(
         "outcome-unknown",
         409,
@@ -79,7 +78,7 @@ public final class Problems {
             + " executed again under this key: look up what became of it.");
   }
 
-  static Response responseNotKept(int status) {
+  static ProblemDetails responseNotKept(int status) {
     return problem(
         "response-not-kept",
         409,
@@ -89,7 +88,7 @@ public final class Problems {
             + "; its response was not kept.");
   }
 
-  static Response keyReused() {
+  static ProblemDetails keyReused() {
     return problem(
         "key-reused",
         422,
@@ -99,7 +98,7 @@ public final class Problems {
   }
 
   /** 413. */
-  static Response bodyTooLarge(long limit) {
+  static ProblemDetails bodyTooLarge(long limit) {
     return problem(
         "body-too-large",
         413,
@@ -107,7 +106,7 @@ public final class Problems {
         "A request with a key may have at most " + limit + " bytes of body here.");
   }
 
-  static Response unreachable(Upstream.Refusal refusal) {
+  static ProblemDetails unreachable(Upstream.Refusal refusal) {
     boolean ours =
         refusal == Upstream.Refusal.QUEUE_FULL || refusal == Upstream.Refusal.QUEUE_TIMEOUT;
     if (refusal == Upstream.Refusal.CLOSED) {
@@ -118,11 +117,11 @@ public final class Problems {
             ours ? 503 : 502,
             ours ? "The gateway is overloaded" : "The upstream can't be reached",
             "Nothing was sent: " + refusal.text() + ". Retry with the same key.")
-        .toResponse(1);
+        .after(1);
   }
 
   /** 503: the request was sent, and the upstream has surely not acted on it. */
-  static Response notProcessed() {
+  static ProblemDetails notProcessed() {
     return new ProblemDetails(
             "upstream-unreachable",
             503,
@@ -130,10 +129,10 @@ public final class Problems {
             "Nothing was executed: "
                 + ResponseReceiver.Failure.NOT_PROCESSED.text()
                 + ". Retry with the same key.")
-        .toResponse(1);
+        .after(1);
   }
 
-  static Response sentAndLost(ResponseReceiver.Failure failure) {
+  static ProblemDetails sentAndLost(ResponseReceiver.Failure failure) {
     return problem(
         "outcome-unknown",
         failure == ResponseReceiver.Failure.TIMEOUT ? 504 : 502,
@@ -142,35 +141,35 @@ public final class Problems {
   }
 
   /** Told to nobody: for the log. */
-  static Response requestCutOff() {
+  static ProblemDetails requestCutOff() {
     return badRequest("The request was cut off.");
   }
 
-  static Response storeUnavailable() {
+  static ProblemDetails storeUnavailable() {
     return new ProblemDetails(
             "store-unavailable",
             503,
             "The store of keys can't be reached",
             "Nothing was sent. Retry with the same key.")
-        .toResponse(1);
+        .after(1);
   }
 
   /** 503: no place is left. */
-  public static Response overloaded(String detail) {
-    return new ProblemDetails("overloaded", 503, "The gateway is overloaded", detail).toResponse(1);
+  public static ProblemDetails overloaded(String detail) {
+    return new ProblemDetails("overloaded", 503, "The gateway is overloaded", detail).after(1);
   }
 
   /** 503: the gateway is stopping and surely sent nothing. */
-  static Response shuttingDown() {
+  static ProblemDetails shuttingDown() {
     return new ProblemDetails(
             "shutting-down",
             503,
             "The gateway is shutting down",
             "Nothing was sent. Retry with the same key.")
-        .toResponse(1);
+        .after(1);
   }
 
-  static Response stoppedWhileSent() {
+  static ProblemDetails stoppedWhileSent() {
     return problem(
         "outcome-unknown",
         502,
@@ -178,8 +177,8 @@ public final class Problems {
         "The request was sent, but the gateway stopped before the response came.");
   }
 
-  private static Response problem(String type, int status, String title, String detail) {
-    return new ProblemDetails(type, status, title, detail).toResponse();
+  private static ProblemDetails problem(String type, int status, String title, String detail) {
+    return new ProblemDetails(type, status, title, detail);
   }
 
   /** Whole seconds, rounded up, at least one (RFC 9110 §10.2.3). */

@@ -6,6 +6,7 @@ import dev.idempotency.gateway.idempotency.UnknownPolicy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How the requests of one kind are treated.
@@ -15,9 +16,10 @@ import java.util.Set;
  * @param path the paths
  * @param upstream where the requests go, on this event loop
  * @param keying whether a key is demanded
- * @param keyHeader the field that carries the key
- * @param scope what tells whose key it is; each part must be there. Empty: {@code Authorization}
- *     where there is one, else the route alone
+ * @param observe whether everything is only watched: what would be refused or replayed is counted
+ *     and forwarded all the same
+ * @param keys where keys come from and what they must be
+ * @param callers whose keys they are
  * @param fingerprinter makes the fingerprints
  * @param retention how long a record lives
  * @param lease how long a reservation is believed to have a living owner
@@ -28,7 +30,8 @@ import java.util.Set;
  * @param requestLimit most bytes of a keyed request's body
  * @param responseLimit most bytes of a response that are kept
  * @param streaming whether the client gets the response as it comes
- * @param keptFields names of header fields that are kept although the deny list has them
+ * @param copy what of a response is stored
+ * @param answers how the gateway speaks in its own name
  * @param streamsRequest whether a keyed body goes upstream as it comes and is hashed on the way
  * @param websocket whether a connection may become a WebSocket here (RFC 6455)
  */
@@ -38,8 +41,9 @@ public record Route(
     PathPattern path,
     Upstream upstream,
     Keying keying,
-    String keyHeader,
-    List<ScopePart> scope,
+    boolean observe,
+    KeyRule keys,
+    Callers callers,
     Fingerprinter fingerprinter,
     Duration retention,
     Duration lease,
@@ -50,7 +54,8 @@ public record Route(
     long requestLimit,
     long responseLimit,
     boolean streaming,
-    Set<String> keptFields,
+    CopyRule copy,
+    AnswerRule answers,
     boolean streamsRequest,
     boolean websocket) {
 
@@ -62,6 +67,32 @@ public record Route(
     OPTIONAL,
     /** A key is not looked at. */
     OFF
+  }
+
+  /**
+   * Whose keys they are, and what a caller may do.
+   *
+   * @param scope what tells whose key it is; each part must be there. Empty: {@code Authorization}
+   *     where there is one, else the route alone
+   * @param tokens verifies the tokens that {@link ScopePart.TokenClaim} reads; null where no part
+   *     does
+   * @param authorizer asked before the store is touched; null where nobody is asked
+   * @param quota what a caller may begin; null where there is no limit
+   */
+  public record Callers(
+      List<ScopePart> scope,
+      @Nullable TokenVerifier tokens,
+      @Nullable Authorizer authorizer,
+      @Nullable Quota quota) {
+
+    public Callers {
+      scope = List.copyOf(scope);
+    }
+
+    /** Known by those parts, and nobody is asked. */
+    public static Callers of(List<ScopePart> scope) {
+      return new Callers(scope, null, null, null);
+    }
   }
 
   /** Whether the method is meant; a route without keys may leave its methods open. */

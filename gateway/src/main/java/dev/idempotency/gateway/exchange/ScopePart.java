@@ -4,12 +4,37 @@ package dev.idempotency.gateway.exchange;
 public sealed interface ScopePart {
 
   /**
-   * A header field of the request.
+   * A header field that names the caller and proves nothing: where there are trusted proxies, it
+   * counts from them only.
    *
    * @param name the field's name
    */
   record Header(String name) implements ScopePart {}
 
+  /**
+   * A header field that is itself the proof, from whomever it comes: a token, an API key.
+   *
+   * @param name the field's name
+   */
+  record Credential(String name) implements ScopePart {}
+
   /** The subject of the client's certificate. */
   record CertificateSubject() implements ScopePart {}
+
+  /**
+   * A claim of the caller's verified token.
+   *
+   * @param name of a claim that is a string, a number or a truth value
+   */
+  record TokenClaim(String name) implements ScopePart {}
+
+  /** The user of HTTP Basic authentication (RFC 7617), whose password somebody else checks. */
+  record BasicUser() implements ScopePart {}
+
+  /**
+   * A header field of what the authorisation service answered.
+   *
+   * @param name the field's name
+   */
+  record Authorized(String name) implements ScopePart {}
 }

@@ -1,8 +1,8 @@
 package dev.idempotency.gateway.exchange;
 
 import dev.idempotency.gateway.http.Headers;
-import dev.idempotency.gateway.http.Response;
-import dev.idempotency.gateway.idempotency.Fingerprint;
+import dev.idempotency.gateway.http.ProblemDetails;
+import dev.idempotency.gateway.idempotency.Fingerprints;
 import dev.idempotency.gateway.idempotency.Outcome;
 import dev.idempotency.gateway.idempotency.Reservation;
 import dev.idempotency.gateway.idempotency.Settlement;
@@ -29,7 +29,7 @@ final class Settling {
   private Reservation reservation;
 
   /** What the request surely asks for; open until it has been seen whole. */
-  private Fingerprint seen;
+  private Fingerprints seen;
 
   private boolean lateResponse;
 
@@ -51,7 +51,7 @@ final class Settling {
     this.incoming = incoming;
     this.keyed = keyed;
     this.told = told;
-    this.seen = keyed.isWhole() ? reservation.fingerprint() : Fingerprint.OPEN;
+    this.seen = keyed.isWhole() ? keyed.fingerprints() : Fingerprints.OPEN;
   }
 
   Reservation reservation() {
@@ -59,13 +59,16 @@ final class Settling {
   }
 
   /** The request is whole, and this is what it asks for. */
-  void know(Fingerprint made) {
-    reservation = reservation.with(made);
+  void know(Fingerprints made) {
+    // What follows an earlier attempt keeps the fingerprint of its record.
+    if (reservation.fingerprint().isOpen()) {
+      reservation = reservation.with(made.current());
+    }
     seen = made;
   }
 
   /** The request is whole and not the one that its reservation claims. */
-  void isAnother(Fingerprint made) {
+  void isAnother(Fingerprints made) {
     seen = made;
   }
 
@@ -74,7 +77,7 @@ final class Settling {
    * could tell whose retry may have it.
    */
   void end(Capture whole, Headers trailers) {
-    StoredResponse stored = seen.isOpen() ? null : whole.stored(trailers, route.keptFields());
+    StoredResponse stored = seen.isOpen() ? null : whole.stored(trailers, route.copy().keep());
     course.asked();
     Stages.when(
         settled(whole, stored),
@@ -151,7 +154,7 @@ final class Settling {
    * @param then runs when the record is written, or waits to be
    */
   void late(Capture whole, Headers trailers, Runnable then) {
-    StoredResponse stored = whole.stored(trailers, route.keptFields());
+    StoredResponse stored = whole.stored(trailers, route.copy().keep());
     lateResponse = true;
     Stages.when(
         settled(whole, stored),
@@ -181,12 +184,12 @@ final class Settling {
   }
 
   /** Bytes were sent and no whole response came: writes that the outcome is unknown, says so. */
-  void unknown(Response problem) {
+  void unknown(ProblemDetails problem) {
     unknown(Result.UNKNOWN, problem);
   }
 
   /** The same where the reason lies with the client, which is told so. */
-  void unknown(Result result, Response problem) {
+  void unknown(Result result, ProblemDetails problem) {
     Stages.when(
         exchanges.store.settle(reservation, new Settlement.Unknown()),
         reply -> {
@@ -225,7 +228,7 @@ final class Settling {
   }
 
   /** Surely nothing was sent: the reservation goes, then the client is told. */
-  void withdraw(Result result, Response problem) {
+  void withdraw(Result result, ProblemDetails problem) {
     Stages.when(
         keyed.withdraw(reservation),
         reply -> {
@@ -243,12 +246,12 @@ final class Settling {
         exchanges.listener);
   }
 
-  private void respond(Result result, Response response) {
+  private void respond(Result result, ProblemDetails problem) {
     if (isTooLateToSay()) {
       cutOff();
       return;
     }
-    keyed.answer(result, response);
+    keyed.answer(result, problem);
     told.run();
   }
 

@@ -2,9 +2,8 @@ package dev.idempotency.gateway.exchange;
 
 import dev.idempotency.gateway.http.Chunk;
 import dev.idempotency.gateway.http.RequestHead;
-import dev.idempotency.gateway.idempotency.Fingerprint;
 import dev.idempotency.gateway.idempotency.Fingerprinter;
-import dev.idempotency.gateway.idempotency.OperationId;
+import dev.idempotency.gateway.idempotency.Fingerprints;
 import dev.idempotency.gateway.idempotency.StoredOperation;
 import dev.idempotency.gateway.idempotency.UnknownPolicy;
 import dev.idempotency.gateway.idempotency.Verdict;
@@ -36,7 +35,7 @@ final class UploadExchange extends KeyedExchange {
   private @Nullable UpstreamConnection connection;
 
   /** A duplicate's own. */
-  private @Nullable Fingerprint compared;
+  private @Nullable Fingerprints compared;
 
   /** The chunk that completes an announced length; without it the request is not whole. */
   private @Nullable Chunk last;
@@ -46,20 +45,19 @@ final class UploadExchange extends KeyedExchange {
    */
   UploadExchange(
       Exchanges exchanges,
-      Route route,
+      Claimant claimant,
       Course course,
-      OperationId id,
       long contentLength,
       Peer peer,
       ClientStream client) {
-    super(exchanges, route, course, id, peer, client);
+    super(exchanges, claimant, course, peer, client);
     this.contentLength = contentLength;
     this.running = route.fingerprinter().begin(course.head());
   }
 
   @Override
   void begin() {
-    claim(Fingerprint.OPEN);
+    claim(Fingerprints.OPEN);
   }
 
   // ---- from the client
@@ -131,7 +129,7 @@ final class UploadExchange extends KeyedExchange {
       return;
     }
     whole = true;
-    Fingerprint made = running.end();
+    Fingerprints made = running.end();
     Attempt current = attempt();
     if (current != null) {
       current.requestIsWhole(made);
@@ -166,7 +164,7 @@ final class UploadExchange extends KeyedExchange {
   }
 
   /** Looks at the record as it is now: nothing of it was held while the body was read. */
-  private void compare(Fingerprint made) {
+  private void compare(Fingerprints made) {
     compared = made;
     look(
         operation -> judge(operation, made),
@@ -174,7 +172,7 @@ final class UploadExchange extends KeyedExchange {
         () -> answer(Result.IN_FLIGHT, Problems.inFlight(Duration.ZERO)));
   }
 
-  private void judge(StoredOperation operation, Fingerprint made) {
+  private void judge(StoredOperation operation, Fingerprints made) {
     Verdict verdict = Verdict.on(operation, made, route.unknown());
     if (verdict instanceof Verdict.InFlight inFlight) {
       waitOrRefuse(inFlight.leaseLeft());
@@ -187,7 +185,7 @@ final class UploadExchange extends KeyedExchange {
 
   @Override
   void askAgain() {
-    Fingerprint made = compared;
+    Fingerprints made = compared;
     if (made == null) {
       super.askAgain();
     } else {

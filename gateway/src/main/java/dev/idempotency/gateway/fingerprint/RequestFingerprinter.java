@@ -4,6 +4,7 @@ import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.http.RequestHead;
 import dev.idempotency.gateway.idempotency.Fingerprint;
 import dev.idempotency.gateway.idempotency.Fingerprinter;
+import dev.idempotency.gateway.idempotency.Fingerprints;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -60,7 +61,7 @@ public final class RequestFingerprinter implements Fingerprinter {
   }
 
   @Override
-  public Fingerprint fingerprint(RequestHead head, byte[] body) {
+  public Fingerprints fingerprint(RequestHead head, byte[] body) {
     Workbench bench = WORKBENCH.get();
     MediaType type = singleMediaType(head.headers());
     boolean coded = isCoded(head.headers());
@@ -83,7 +84,7 @@ public final class RequestFingerprinter implements Fingerprinter {
     }
     byte[] hash = hash(bench, content, length);
     bench.json.clear();
-    return new Fingerprint(VERSION, hash);
+    return Fingerprints.only(new Fingerprint(VERSION, hash));
   }
 
   @Override

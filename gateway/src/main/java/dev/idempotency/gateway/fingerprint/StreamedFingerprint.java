@@ -3,6 +3,7 @@ package dev.idempotency.gateway.fingerprint;
 import dev.idempotency.gateway.http.Chunk;
 import dev.idempotency.gateway.idempotency.Fingerprint;
 import dev.idempotency.gateway.idempotency.Fingerprinter;
+import dev.idempotency.gateway.idempotency.Fingerprints;
 import java.security.MessageDigest;
 import javax.crypto.Mac;
 
@@ -29,8 +30,8 @@ final class StreamedFingerprint implements Fingerprinter.Running {
   }
 
   @Override
-  public Fingerprint end() {
-    return new Fingerprint(RequestFingerprinter.VERSION, hash.end());
+  public Fingerprints end() {
+    return Fingerprints.only(new Fingerprint(RequestFingerprinter.VERSION, hash.end()));
   }
 
   /** The two algorithms under one roof; Java has none. */

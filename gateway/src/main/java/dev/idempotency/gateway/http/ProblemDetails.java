@@ -9,8 +9,9 @@ import java.nio.charset.StandardCharsets;
  * @param status the HTTP status
  * @param title a short summary that is the same for every occurrence
  * @param detail what happened this time and what to do; never client data
+ * @param more further header fields of the answer; not to be changed
  */
-public record ProblemDetails(String type, int status, String title, String detail) {
+public record ProblemDetails(String type, int status, String title, String detail, Headers more) {
 
   /**
    * The page that every gateway serves about itself; {@code type} and {@code describedby} point at
@@ -19,6 +20,23 @@ public record ProblemDetails(String type, int status, String title, String detai
   public static final String PAGE = "/.well-known/idempotency";
 
   private static final String DOCUMENTATION = PAGE + '#';
+
+  /** Without further header fields. */
+  public ProblemDetails(String type, int status, String title, String detail) {
+    this(type, status, title, detail, new Headers());
+  }
+
+  /** The same with {@code Retry-After}: a retry with the same key can succeed then. */
+  public ProblemDetails after(long seconds) {
+    return with("Retry-After", Long.toString(seconds));
+  }
+
+  /** The same with one more header field. */
+  public ProblemDetails with(String name, String value) {
+    Headers fields = more.copy();
+    fields.add(name, value);
+    return new ProblemDetails(type, status, title, detail, fields);
+  }
 
   /** The response that tells the client. */
   public Response toResponse() {
@@ -30,14 +48,8 @@ public record ProblemDetails(String type, int status, String title, String detai
             "no-store",
             "Link",
             '<' + DOCUMENTATION + type + ">; rel=\"describedby\"");
+    more.forEach(headers::add);
     return Response.of(status, headers, toJson().getBytes(StandardCharsets.UTF_8));
-  }
-
-  /** The same with {@code Retry-After}: a retry with the same key can succeed then. */
-  public Response toResponse(long retryAfterSeconds) {
-    Response response = toResponse();
-    response.head().headers().add("Retry-After", Long.toString(retryAfterSeconds));
-    return response;
   }
 
   private String toJson() {

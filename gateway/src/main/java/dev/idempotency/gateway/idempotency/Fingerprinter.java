@@ -12,11 +12,12 @@ import dev.idempotency.gateway.http.RequestHead;
 public interface Fingerprinter {
 
   /**
-   * The fingerprint of a request.
+   * The fingerprints of a request.
    *
-   * @param body the whole content as it was sent, before any content coding is undone; not changed
+   * @param body the whole content as it was sent, before any content coding is undone; not changed,
+   *     and needed for as long as the fingerprints are asked
    */
-  Fingerprint fingerprint(RequestHead head, byte[] body);
+  Fingerprints fingerprint(RequestHead head, byte[] body);
 
   /**
    * Begins the fingerprint of a request whose body comes in pieces and is not kept. The body counts
@@ -31,6 +32,6 @@ public interface Fingerprinter {
     void add(Chunk chunk);
 
     /** The body is complete. Called once. */
-    Fingerprint end();
+    Fingerprints end();
   }
 }

@@ -18,8 +18,9 @@ public sealed interface Verdict {
    * The same request, outcome unknown, and the route forwards it again.
    *
    * @param attempt the attempt that is to be followed
+   * @param recorded the fingerprint in its record, which the new attempt keeps unless it is open
    */
-  record TakeOver(long attempt) implements Verdict {}
+  record TakeOver(long attempt, Fingerprint recorded) implements Verdict {}
 
   /** The same request, done, its response not kept. */
   record NotKept(int status) implements Verdict {}
@@ -37,14 +38,14 @@ public sealed interface Verdict {
    * can be compared with it, so nothing is replayed from it; and where its outcome is unknown and
    * the route forwards again, any request may follow it.
    *
-   * @param fingerprint the duplicate's; {@link Fingerprint#OPEN} while its body is on its way
+   * @param made the duplicate's own; {@link Fingerprints#OPEN} while its body is on its way
    */
-  static Verdict on(StoredOperation operation, Fingerprint fingerprint, UnknownPolicy policy) {
+  static Verdict on(StoredOperation operation, Fingerprints made, UnknownPolicy policy) {
     boolean open = operation.fingerprint().isOpen();
-    if (!open && fingerprint.isOpen()) {
+    if (!open && made.isOpen()) {
       return new Unread();
     }
-    if (!open && !operation.fingerprint().equals(fingerprint)) {
+    if (!open && !made.include(operation.fingerprint())) {
       return new KeyReused();
     }
     return operation
@@ -52,7 +53,9 @@ public sealed interface Verdict {
         .match(
             inFlight -> new InFlight(inFlight.leaseLeft()),
             unknown ->
-                policy == UnknownPolicy.RETRY ? new TakeOver(operation.attempt()) : new Hold(),
+                policy == UnknownPolicy.RETRY
+                    ? new TakeOver(operation.attempt(), operation.fingerprint())
+                    : new Hold(),
             completed ->
                 open
                     ? new NotKept(completed.response().status())

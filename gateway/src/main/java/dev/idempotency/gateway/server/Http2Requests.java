@@ -64,7 +64,7 @@ final class Http2Requests extends Http2FrameAdapter {
     Http2Heads.Reading reading = Http2Heads.read(block);
     if (reading instanceof Http2Heads.Reading.Bad bad) {
       String method = block.method() == null ? "" : block.method().toString();
-      refuse(wire, method, "", end, Problems.badRequest(bad.detail()));
+      refuse(wire, method, "", end, Problems.badRequest(bad.detail()).toResponse());
       return;
     }
     Http2Heads.Reading.Good good = (Http2Heads.Reading.Good) reading;

@@ -15,7 +15,7 @@ final class MalformedException extends Exception {
 
   /** 400 with that detail. */
   static MalformedException of(String detail) {
-    return new MalformedException(Problems.badRequest(detail));
+    return new MalformedException(Problems.badRequest(detail).toResponse());
   }
 
   Response answer() {

@@ -61,7 +61,7 @@ final class RequestHeads {
     }
     RequestTarget.Reading reading = targets.read(method, authority, target, headers, hostDemanded);
     if (reading instanceof RequestTarget.Reading.Bad bad) {
-      return new Verdict.Refused(Problems.badRequest(bad.detail()));
+      return new Verdict.Refused(Problems.badRequest(bad.detail()).toResponse());
     }
     Authority host = reading.host();
     if (host != null && !isServed(host)) {
@@ -75,7 +75,8 @@ final class RequestHeads {
 
   private @Nullable Response refusalOf(String method, Headers headers) {
     if (!isMethod(method)) {
-      return Problems.badRequest("The method is not a token of at most 32 characters.");
+      return Problems.badRequest("The method is not a token of at most 32 characters.")
+          .toResponse();
     }
     if (headers.size() > options.headerCount()) {
       return Refusals.tooManyFields();
@@ -90,7 +91,8 @@ final class RequestHeads {
       String name = HopByHop.forbiddenNomination(headers.all("Connection"));
       if (name != null) {
         return Problems.badRequest(
-            "The header Connection must not name " + name + ", which is for the whole way.");
+                "The header Connection must not name " + name + ", which is for the whole way.")
+            .toResponse();
       }
     }
     boolean known =
@@ -126,7 +128,8 @@ final class RequestHeads {
     }
     String value = values.get(0);
     if (values.size() > 1 || value.isEmpty() || !value.chars().allMatch(Octets::isDigit)) {
-      return new Verdict.Refused(Problems.badRequest("The header Max-Forwards is not a number."));
+      return new Verdict.Refused(
+          Problems.badRequest("The header Max-Forwards is not a number.").toResponse());
     }
     long left = value.length() > 9 ? 999_999_999 : Long.parseLong(value);
     if (left == 0) {

@@ -19,6 +19,11 @@ final class HandScheduler implements Scheduler {
   }
 
   @Override
+  public long currentTimeMillis() {
+    return now / 1_000_000;
+  }
+
+  @Override
   public void schedule(Runnable task, Duration delay) {
     tasks.add(new Task(now + delay.toNanos(), task));
   }

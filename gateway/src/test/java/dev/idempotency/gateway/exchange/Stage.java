@@ -8,6 +8,7 @@ import dev.idempotency.gateway.http.Response;
 import dev.idempotency.gateway.http.ResponseHead;
 import dev.idempotency.gateway.idempotency.Fingerprint;
 import dev.idempotency.gateway.idempotency.Fingerprinter;
+import dev.idempotency.gateway.idempotency.Fingerprints;
 import dev.idempotency.gateway.idempotency.Outcome;
 import dev.idempotency.gateway.idempotency.OutcomePolicy;
 import dev.idempotency.gateway.idempotency.UnknownPolicy;
@@ -174,8 +175,9 @@ final class Stage {
           PathPattern.of("/**"),
           upstream,
           Route.Keying.REQUIRED,
-          "Idempotency-Key",
-          List.of(),
+          false,
+          KeyRule.header("Idempotency-Key"),
+          Route.Callers.of(List.of()),
           new TextFingerprinter(),
           Duration.ofHours(1),
           LEASE,
@@ -186,7 +188,8 @@ final class Stage {
           requestLimit,
           responseLimit,
           streaming,
-          Set.of(),
+          CopyRule.DEFAULT,
+          AnswerRule.DEFAULT,
           streamsRequest,
           false);
     }
@@ -202,8 +205,8 @@ final class Stage {
   /** Looks at nothing but the body. */
   private static final class TextFingerprinter implements Fingerprinter {
     @Override
-    public Fingerprint fingerprint(RequestHead head, byte[] body) {
-      return Stage.fingerprint(new String(body, StandardCharsets.ISO_8859_1));
+    public Fingerprints fingerprint(RequestHead head, byte[] body) {
+      return Fingerprints.only(Stage.fingerprint(new String(body, StandardCharsets.ISO_8859_1)));
     }
 
     @Override
@@ -218,8 +221,8 @@ final class Stage {
         }
 
         @Override
-        public Fingerprint end() {
-          return Stage.fingerprint(seen.toString());
+        public Fingerprints end() {
+          return Fingerprints.only(Stage.fingerprint(seen.toString()));
         }
       };
     }

@@ -80,9 +80,10 @@ class RequestFingerprinterTest {
     byte[] one = "{\"a\":1}".getBytes(UTF_8);
     byte[] other = "{\"a\": 1}".getBytes(UTF_8);
 
-    assertThat(plain.fingerprint(head("POST", "/", coded), one))
-        .isNotEqualTo(plain.fingerprint(head("POST", "/", coded), other));
-    assertThat(plain.fingerprint(head("POST", "/", identity), one)).isEqualTo(json("{\"a\": 1}"));
+    assertThat(plain.fingerprint(head("POST", "/", coded), one).current())
+        .isNotEqualTo(plain.fingerprint(head("POST", "/", coded), other).current());
+    assertThat(plain.fingerprint(head("POST", "/", identity), one).current())
+        .isEqualTo(json("{\"a\": 1}"));
   }
 
   @Test
@@ -304,8 +305,8 @@ class RequestFingerprinterTest {
     two.add(new Bytes("b".getBytes(UTF_8)));
     json("{}");
     one.add(new Bytes("a".getBytes(UTF_8)));
-    assertThat(one.end()).isEqualTo(streamed(plain, "/", "aa".getBytes(UTF_8), 1));
-    assertThat(two.end()).isEqualTo(streamed(plain, "/", "b".getBytes(UTF_8), 1));
+    assertThat(one.end().current()).isEqualTo(streamed(plain, "/", "aa".getBytes(UTF_8), 1));
+    assertThat(two.end().current()).isEqualTo(streamed(plain, "/", "b".getBytes(UTF_8), 1));
   }
 
   private static Fingerprint streamed(
@@ -315,7 +316,7 @@ class RequestFingerprinterTest {
     for (int at = 0; at < body.length; at += piece) {
       running.add(new Bytes(Arrays.copyOfRange(body, at, Math.min(body.length, at + piece))));
     }
-    return running.end();
+    return running.end().current();
   }
 
   /** Bytes that nobody has to give back. */
@@ -345,14 +346,16 @@ class RequestFingerprinterTest {
 
   private static Fingerprint of(
       Fingerprinter fingerprinter, String method, String path, String type, String body) {
-    return fingerprinter.fingerprint(
-        head(method, path, Headers.of("Content-Type", type)), body.getBytes(UTF_8));
+    return fingerprinter
+        .fingerprint(head(method, path, Headers.of("Content-Type", type)), body.getBytes(UTF_8))
+        .current();
   }
 
   private static Fingerprint request(
       Fingerprinter fingerprinter, String method, String target, String... headers) {
-    return fingerprinter.fingerprint(
-        head(method, target, Headers.of(headers)), "{\"b\":1,\"a\":2}".getBytes(UTF_8));
+    return fingerprinter
+        .fingerprint(head(method, target, Headers.of(headers)), "{\"b\":1,\"a\":2}".getBytes(UTF_8))
+        .current();
   }
 
   private static RequestHead head(String method, String target, Headers headers) {

@@ -14,6 +14,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class VerdictTest {
 
   private static final StoredResponse RESPONSE = Fixtures.response("made");
+  private static final Fingerprint RECORDED = Fixtures.fingerprint(1);
   private static final Duration LEFT = Duration.ofSeconds(3);
 
   static Stream<Arguments> states() {
@@ -23,9 +24,13 @@ class VerdictTest {
             new Verdict.InFlight(LEFT),
             new Verdict.InFlight(LEFT)),
         Arguments.of(
-            new StoredOperation.OutcomeUnknown(true), new Verdict.Hold(), new Verdict.TakeOver(7)),
+            new StoredOperation.OutcomeUnknown(true),
+            new Verdict.Hold(),
+            new Verdict.TakeOver(7, RECORDED)),
         Arguments.of(
-            new StoredOperation.OutcomeUnknown(false), new Verdict.Hold(), new Verdict.TakeOver(7)),
+            new StoredOperation.OutcomeUnknown(false),
+            new Verdict.Hold(),
+            new Verdict.TakeOver(7, RECORDED)),
         Arguments.of(
             new StoredOperation.Completed(RESPONSE),
             new Verdict.Replay(RESPONSE),
@@ -39,9 +44,9 @@ class VerdictTest {
   void stateDecidesForTheSameRequest(
       StoredOperation.State state, Verdict holding, Verdict retrying) {
     StoredOperation operation = new StoredOperation(7, Fixtures.fingerprint(1), state);
-    assertThat(Verdict.on(operation, Fixtures.fingerprint(1), UnknownPolicy.HOLD))
+    assertThat(Verdict.on(operation, Fingerprints.only(RECORDED), UnknownPolicy.HOLD))
         .isEqualTo(holding);
-    assertThat(Verdict.on(operation, Fixtures.fingerprint(1), UnknownPolicy.RETRY))
+    assertThat(Verdict.on(operation, Fingerprints.only(RECORDED), UnknownPolicy.RETRY))
         .isEqualTo(retrying);
   }
 
@@ -52,7 +57,9 @@ class VerdictTest {
             new Verdict.InFlight(LEFT),
             new Verdict.InFlight(LEFT)),
         Arguments.of(
-            new StoredOperation.OutcomeUnknown(true), new Verdict.Hold(), new Verdict.TakeOver(7)),
+            new StoredOperation.OutcomeUnknown(true),
+            new Verdict.Hold(),
+            new Verdict.TakeOver(7, Fingerprint.OPEN)),
         Arguments.of(
             new StoredOperation.Completed(RESPONSE),
             new Verdict.NotKept(201),
@@ -66,7 +73,7 @@ class VerdictTest {
   void openRecordIsNeverReplayedAndMayBeFollowedByAny(
       StoredOperation.State state, Verdict holding, Verdict retrying) {
     StoredOperation operation = new StoredOperation(7, Fingerprint.OPEN, state);
-    for (Fingerprint made : List.of(Fingerprint.OPEN, Fixtures.fingerprint(1))) {
+    for (Fingerprints made : List.of(Fingerprints.OPEN, Fingerprints.only(RECORDED))) {
       assertThat(Verdict.on(operation, made, UnknownPolicy.HOLD)).isEqualTo(holding);
       assertThat(Verdict.on(operation, made, UnknownPolicy.RETRY)).isEqualTo(retrying);
     }
@@ -82,7 +89,7 @@ class VerdictTest {
                 assertThat(
                         Verdict.on(
                             new StoredOperation(7, Fixtures.fingerprint(1), state),
-                            Fingerprint.OPEN,
+                            Fingerprints.OPEN,
                             policy))
                     .isEqualTo(new Verdict.Unread()));
   }
@@ -97,7 +104,7 @@ class VerdictTest {
                 assertThat(
                         Verdict.on(
                             new StoredOperation(7, Fixtures.fingerprint(1), state),
-                            Fixtures.fingerprint(2),
+                            Fingerprints.only(Fixtures.fingerprint(2)),
                             policy))
                     .isEqualTo(new Verdict.KeyReused()));
   }

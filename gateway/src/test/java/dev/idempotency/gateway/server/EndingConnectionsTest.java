@@ -149,6 +149,11 @@ class EndingConnectionsTest {
     Scheduler none =
         new Scheduler() {
           @Override
+          public long currentTimeMillis() {
+            return System.currentTimeMillis();
+          }
+
+          @Override
           public void schedule(Runnable task, Duration delay) {}
 
           @Override

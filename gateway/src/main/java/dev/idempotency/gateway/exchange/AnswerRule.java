@@ -1,0 +1,48 @@
+package dev.idempotency.gateway.exchange;
+
+import dev.idempotency.gateway.http.Headers;
+import dev.idempotency.gateway.http.ProblemDetails;
+import dev.idempotency.gateway.http.Response;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How the gateway speaks in its own name.
+ *
+ * @param style the form of its errors
+ * @param cors who may read its answers in a browser; null where it says nothing of that
+ */
+public record AnswerRule(Style style, @Nullable Cors cors) {
+
+  /** Problem details, and nothing for browsers. */
+  public static final AnswerRule DEFAULT = new AnswerRule(Style.PROBLEM, null);
+
+  /** The form of an error. */
+  public enum Style {
+    /** {@code application/problem+json} (RFC 9457). */
+    PROBLEM,
+    /** The {@code error} object that clients of payment APIs know. */
+    STRIPE
+  }
+
+  /**
+   * Which pages may read answers (Fetch standard, CORS protocol).
+   *
+   * @param origins such as {@code https://app.example.com}; "*" for all
+   * @param credentials whether they may send credentials
+   */
+  public record Cors(Set<String> origins, boolean credentials) {
+    public Cors {
+      origins = Set.copyOf(origins);
+    }
+  }
+
+  /**
+   * The error as this route says it.
+   *
+   * @param request the request's fields
+   */
+  Response render(ProblemDetails problem, Headers request) {
+    return problem.toResponse();
+  }
+}

@@ -1,0 +1,46 @@
+package dev.idempotency.gateway.exchange;
+
+import dev.idempotency.gateway.idempotency.KeyInBody;
+
+/** Where a request carries its key. */
+public sealed interface KeySource {
+
+  /** For people: "the header Idempotency-Key". */
+  String place();
+
+  /**
+   * A header field.
+   *
+   * @param name the field's name
+   */
+  record Header(String name) implements KeySource {
+    @Override
+    public String place() {
+      return "the header " + name;
+    }
+  }
+
+  /**
+   * A parameter of the query.
+   *
+   * @param name the name as it is when percent-encoding is undone
+   */
+  record Query(String name) implements KeySource {
+    @Override
+    public String place() {
+      return "the query parameter " + name;
+    }
+  }
+
+  /**
+   * A member of a JSON body.
+   *
+   * @param pointer a JSON pointer (RFC 6901)
+   */
+  record Pointer(String pointer, KeyInBody body) implements KeySource {
+    @Override
+    public String place() {
+      return "the member " + pointer + " of the body";
+    }
+  }
+}
