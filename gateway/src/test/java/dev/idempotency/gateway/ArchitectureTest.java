@@ -54,7 +54,7 @@ class ArchitectureTest {
           store.memory knows no sibling, KnowsRedis
           transport is for the network edges, KnowsTransport
           Lettuce lives in store.redis, Blocks
-          Caffeine lives in store.memory, KnowsCaffeine
+          Caffeine lives in store.memory and identity, KnowsCaffeine
           metrics and log libraries live in operations, KnowsMicrometer
           nothing knows the root, KnowsRoot
           no cycles, KnowsUpstream
