@@ -21,7 +21,7 @@ class AccessLogTest {
   private static final Instant NOON = Instant.parse("2026-11-29T12:00:00Z");
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final Summary DONE =
-      new Summary("create-order", Result.COMPLETED, 201, 2, 12_345_678, 11_000_999, 999);
+      new Summary("create-order", Result.COMPLETED, 201, 2, false, 12_345_678, 11_000_999, 999);
 
   private final CapturedLog log = new CapturedLog(AccessLog.LOGGER);
 

@@ -90,10 +90,13 @@ class GatewayMetricsTest {
   @Test
   void durationsFallIntoTheirBuckets() {
     metrics.route("r");
-    metrics.closed(Scripted.head("/"), new Summary("r", Result.COMPLETED, 200, 1, 500_000, 1, 1));
-    metrics.closed(Scripted.head("/"), new Summary("r", Result.COMPLETED, 200, 1, 500_001, 1, 1));
     metrics.closed(
-        Scripted.head("/"), new Summary("r", Result.REPLAYED, 200, 0, 30_000_000_001L, 0, 1));
+        Scripted.head("/"), new Summary("r", Result.COMPLETED, 200, 1, false, 500_000, 1, 1));
+    metrics.closed(
+        Scripted.head("/"), new Summary("r", Result.COMPLETED, 200, 1, false, 500_001, 1, 1));
+    metrics.closed(
+        Scripted.head("/"),
+        new Summary("r", Result.REPLAYED, 200, 0, false, 30_000_000_001L, 0, 1));
 
     assertThat(series())
         .containsEntry("gateway_request_duration_seconds_bucket{route=\"r\",le=\"5.0E-4\"}", 1.0)
