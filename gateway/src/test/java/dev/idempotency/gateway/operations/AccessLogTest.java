@@ -50,6 +50,17 @@ class AccessLogTest {
   }
 
   @Test
+  void derivedKeyIsSaidToBeOne() {
+    Summary derived = new Summary("r", Result.REPLAYED, 201, 0, true, 1_000, 0, 0);
+    RequestHead head = new RequestHead("POST", "/", null, new Headers());
+    new AccessLog(Logging.Format.JSON, () -> NOON).closed(head, derived);
+    new AccessLog(Logging.Format.TEXT, () -> NOON).closed(head, derived);
+
+    assertThat(log.messages().get(0)).contains(",\"attempt\":0,\"key\":\"derived\",\"ms\":");
+    assertThat(log.messages().get(1)).contains(" attempt=0 key=derived ms=");
+  }
+
+  @Test
   void endedExchangeIsOneTextLine() {
     assertThat(line(Logging.Format.TEXT, "POST", "/orders"))
         .isEqualTo(

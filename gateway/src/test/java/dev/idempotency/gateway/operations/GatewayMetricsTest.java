@@ -110,6 +110,18 @@ class GatewayMetricsTest {
   }
 
   @Test
+  void derivedKeysAreCountedByRoute() {
+    metrics.route("r");
+    metrics.route("other");
+    metrics.closed(Scripted.head("/"), new Summary("r", Result.REPLAYED, 200, 0, true, 1, 0, 1));
+    metrics.closed(Scripted.head("/"), new Summary("r", Result.REPLAYED, 200, 0, false, 1, 0, 1));
+
+    assertThat(series())
+        .containsEntry("gateway_derived_keys_total{route=\"r\"}", 1.0)
+        .containsEntry("gateway_derived_keys_total{route=\"other\"}", 0.0);
+  }
+
+  @Test
   void failuresAreCounted() {
     metrics.storeWriteDeferred();
     metrics.storeWriteDeferred();
