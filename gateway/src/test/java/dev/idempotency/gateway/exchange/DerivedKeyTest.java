@@ -26,10 +26,7 @@ class DerivedKeyTest {
   private static final Completed DONE =
       new Completed(
           new StoredResponse(
-              201,
-              new Headers(),
-              "made".getBytes(StandardCharsets.ISO_8859_1),
-              new Headers()));
+              201, new Headers(), "made".getBytes(StandardCharsets.ISO_8859_1), new Headers()));
 
   private static KeyRule derived(Duration window) {
     return new KeyRule(
@@ -74,8 +71,7 @@ class DerivedKeyTest {
     stage.whole("/orders", "{}", new String[] {"X-Tenant", "acme", "Idempotency-Key", "k"});
 
     assertThat(claimed(stage))
-        .containsExactly(
-            OperationId.of("create-order", List.of("acme"), new IdempotencyKey("k")));
+        .containsExactly(OperationId.of("create-order", List.of("acme"), new IdempotencyKey("k")));
     assertThat(stage.store.reservations().get(0).retention()).isEqualTo(Duration.ofHours(1));
   }
 
@@ -124,8 +120,7 @@ class DerivedKeyTest {
     String[] fields = {"X-Tenant", "acme", "Idempotency-Key", "k"};
     Stage.Call call = stage.whole("/orders", "{}", fields);
     stage.store.acquire();
-    answer(
-        stage.upstream.connect().receiver(), 201, "made", "idempotency-key-derived", "forged");
+    answer(stage.upstream.connect().receiver(), 201, "made", "idempotency-key-derived", "forged");
     stage.store.done();
 
     assertThat(call.client().headers().contains("Idempotency-Key-Derived")).isFalse();

@@ -38,8 +38,7 @@ class KeyPlacesTest {
   }
 
   private static KeyRule from(KeySource... sources) {
-    return new KeyRule(
-        List.of(sources), KeySyntax.LENIENT, KeyPattern.ANY, null, Duration.ZERO);
+    return new KeyRule(List.of(sources), KeySyntax.LENIENT, KeyPattern.ANY, null, Duration.ZERO);
   }
 
   private static KeyRule pattern(KeyPattern pattern, KeySource... sources) {
@@ -47,8 +46,7 @@ class KeyPlacesTest {
   }
 
   private static OperationId byKey(String key) {
-    return OperationId.of(
-        "create-order", Collections.singletonList(null), new IdempotencyKey(key));
+    return OperationId.of("create-order", Collections.singletonList(null), new IdempotencyKey(key));
   }
 
   private static List<OperationId> claimed(Stage stage) {
@@ -195,8 +193,7 @@ class KeyPlacesTest {
 
   @Test
   void callerMustBeKnownBeforeTheBodyIsRead() {
-    Stage stage =
-        Stage.with().keys(from(BODY)).scope(new ScopePart.Header("X-Tenant")).open();
+    Stage stage = Stage.with().keys(from(BODY)).scope(new ScopePart.Header("X-Tenant")).open();
     Stage.Call call = stage.post("/orders", 5);
 
     assertThat(call.client().problem()).isEqualTo("identity-missing");
