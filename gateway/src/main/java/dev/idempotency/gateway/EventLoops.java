@@ -95,7 +95,7 @@ final class EventLoops {
         .<Fingerprinter>map(
             route ->
                 RequestFingerprinter.create(
-                    RouteRules.fingerprint(route.fingerprint(), configuration.secrets())))
+                    RouteRules.fingerprint(RouteRules.counted(route), configuration.secrets())))
         .toList();
   }
 

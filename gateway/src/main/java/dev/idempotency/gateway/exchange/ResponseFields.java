@@ -17,6 +17,7 @@ final class ResponseFields {
 
   static final String REPLAYED = "Idempotent-Replayed";
   static final String BYPASSED = "Idempotency-Bypassed";
+  static final String DERIVED = "Idempotency-Key-Derived";
 
   /** Belong to the first exchange: credentials, challenges, quotas and traces (RFC 9110 §11.6). */
   private static final Set<String> NOT_KEPT =
@@ -91,6 +92,7 @@ final class ResponseFields {
       case 14 -> name.equalsIgnoreCase("Content-Length");
       case 19 -> name.equalsIgnoreCase(REPLAYED) || name.equalsIgnoreCase(OutcomePolicy.HEADER);
       case 20 -> name.equalsIgnoreCase(BYPASSED);
+      case 23 -> name.equalsIgnoreCase(DERIVED);
       default -> false;
     };
   }

@@ -61,6 +61,7 @@ final class GatewayCollector implements MultiCollector {
     List<RouteCounts> routes = new ArrayList<>(metrics.routes());
     routes.add(metrics.unrouted());
     all.add(requests(routes));
+    all.add(derivedKeys(routes));
     all.add(
         histogram(
             "gateway_request_duration_seconds",
@@ -100,6 +101,16 @@ final class GatewayCollector implements MultiCollector {
     }
     return new CounterSnapshot(
         new MetricMetadata("gateway_requests", "Requests that ended, by outcome."), points);
+  }
+
+  private static CounterSnapshot derivedKeys(List<RouteCounts> routes) {
+    return new CounterSnapshot(
+        new MetricMetadata(
+            "gateway_derived_keys",
+            "Requests without a key that named their operation themselves."),
+        routes.stream()
+            .map(counts -> point(counts.derived.sum(), Labels.of("route", counts.route())))
+            .toList());
   }
 
   private static HistogramSnapshot histogram(

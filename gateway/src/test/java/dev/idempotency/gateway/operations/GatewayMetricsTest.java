@@ -90,10 +90,13 @@ class GatewayMetricsTest {
   @Test
   void durationsFallIntoTheirBuckets() {
     metrics.route("r");
-    metrics.closed(Scripted.head("/"), new Summary("r", Result.COMPLETED, 200, 1, 500_000, 1, 1));
-    metrics.closed(Scripted.head("/"), new Summary("r", Result.COMPLETED, 200, 1, 500_001, 1, 1));
     metrics.closed(
-        Scripted.head("/"), new Summary("r", Result.REPLAYED, 200, 0, 30_000_000_001L, 0, 1));
+        Scripted.head("/"), new Summary("r", Result.COMPLETED, 200, 1, false, 500_000, 1, 1));
+    metrics.closed(
+        Scripted.head("/"), new Summary("r", Result.COMPLETED, 200, 1, false, 500_001, 1, 1));
+    metrics.closed(
+        Scripted.head("/"),
+        new Summary("r", Result.REPLAYED, 200, 0, false, 30_000_000_001L, 0, 1));
 
     assertThat(series())
         .containsEntry("gateway_request_duration_seconds_bucket{route=\"r\",le=\"5.0E-4\"}", 1.0)
@@ -104,6 +107,18 @@ class GatewayMetricsTest {
         .containsEntry("gateway_request_duration_seconds_sum{route=\"r\"}", 30.001000002)
         .containsEntry("gateway_upstream_duration_seconds_count{route=\"r\"}", 2.0)
         .containsEntry("gateway_store_duration_seconds_count{route=\"r\"}", 3.0);
+  }
+
+  @Test
+  void derivedKeysAreCountedByRoute() {
+    metrics.route("r");
+    metrics.route("other");
+    metrics.closed(Scripted.head("/"), new Summary("r", Result.REPLAYED, 200, 0, true, 1, 0, 1));
+    metrics.closed(Scripted.head("/"), new Summary("r", Result.REPLAYED, 200, 0, false, 1, 0, 1));
+
+    assertThat(series())
+        .containsEntry("gateway_derived_keys_total{route=\"r\"}", 1.0)
+        .containsEntry("gateway_derived_keys_total{route=\"other\"}", 0.0);
   }
 
   @Test
