@@ -118,6 +118,7 @@ final class Stage {
     private long requestLimit = 1000;
     private long responseLimit = 1000;
     private Map<Integer, Outcome> outcomes = Map.of();
+    private CopyRule copy = CopyRule.DEFAULT;
 
     Settings budget(long bytes) {
       budget = bytes;
@@ -159,6 +160,11 @@ final class Stage {
       return this;
     }
 
+    Settings copy(CopyRule rule) {
+      copy = rule;
+      return this;
+    }
+
     Settings outcomes(Map<Integer, Outcome> byStatus) {
       outcomes = byStatus;
       return this;
@@ -188,7 +194,7 @@ final class Stage {
           requestLimit,
           responseLimit,
           streaming,
-          CopyRule.DEFAULT,
+          copy,
           AnswerRule.DEFAULT,
           streamsRequest,
           false);
