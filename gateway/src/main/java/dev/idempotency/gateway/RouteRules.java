@@ -20,6 +20,7 @@ import dev.idempotency.gateway.exchange.KeySource;
 import dev.idempotency.gateway.exchange.QuotaOptions;
 import dev.idempotency.gateway.exchange.ScopePart;
 import dev.idempotency.gateway.fingerprint.FingerprintRule;
+import dev.idempotency.gateway.fingerprint.JsonRedactor;
 import dev.idempotency.gateway.idempotency.IdempotencyKey.Reading;
 import dev.idempotency.gateway.idempotency.KeyInBody;
 import dev.idempotency.gateway.idempotency.KeyPattern;
@@ -135,7 +136,7 @@ final class RouteRules {
   }
 
   static CopyRule copy(ResponseCopy copy) {
-    return new CopyRule(copy.keep(), copy.drop(), null, copy.expires());
+    return new CopyRule(copy.keep(), copy.drop(), JsonRedactor.of(copy.redact()), copy.expires());
   }
 
   static AnswerRule answers(Configuration.Route route) {
