@@ -21,6 +21,7 @@ import dev.idempotency.gateway.exchange.QuotaOptions;
 import dev.idempotency.gateway.exchange.ScopePart;
 import dev.idempotency.gateway.fingerprint.FingerprintRule;
 import dev.idempotency.gateway.fingerprint.JsonKey;
+import dev.idempotency.gateway.fingerprint.JsonRedactor;
 import dev.idempotency.gateway.idempotency.KeyForm;
 import dev.idempotency.gateway.idempotency.KeyPattern;
 import dev.idempotency.gateway.idempotency.KeySyntax;
@@ -139,7 +140,7 @@ final class RouteRules {
   }
 
   static CopyRule copy(ResponseCopy copy) {
-    return new CopyRule(copy.keep(), copy.drop(), null, copy.expires());
+    return new CopyRule(copy.keep(), copy.drop(), JsonRedactor.of(copy.redact()), copy.expires());
   }
 
   static AnswerRule answers(Configuration.Route route) {

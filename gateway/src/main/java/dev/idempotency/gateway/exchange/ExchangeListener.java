@@ -33,6 +33,12 @@ public interface ExchangeListener {
   /** The store failed; the message is for the log. */
   default void storeFailed(String message) {}
 
+  /**
+   * A stored response can't be put away or taken out of its envelope, and its operation is done but
+   * not kept; the message is for the log.
+   */
+  default void responseUnreadable(String message) {}
+
   /** An exception that nobody expected: a bug. */
   default void bug(Throwable cause) {}
 

@@ -341,7 +341,12 @@ abstract class KeyedExchange implements Exchange, Outgoing {
 
   /** Answers from the record; a take-over has no place here any more. */
   void answer(Verdict verdict) {
-    if (verdict instanceof Verdict.Replay replay) {
+    if (verdict instanceof Verdict.Replay replay && replay.response().isSealed()) {
+      // A gateway with other settings put it away; this one has nothing to open it with.
+      exchanges.listener.responseUnreadable(
+          "the store's encryption or compression is switched off");
+      answer(Result.GONE, Problems.responseNotKept(replay.response().status()));
+    } else if (verdict instanceof Verdict.Replay replay) {
       replay(ResponseFields.replay(replay.response(), course.head().headers()));
     } else if (verdict instanceof Verdict.NotKept notKept) {
       answer(Result.GONE, Problems.responseNotKept(notKept.status()));

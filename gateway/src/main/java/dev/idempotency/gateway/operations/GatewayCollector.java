@@ -158,6 +158,11 @@ final class GatewayCollector implements MultiCollector {
             "Attempts that found that another one holds their record.",
             metrics.fenced));
     all.add(counter("gateway_store_failures", "Commands that failed.", metrics.storeFailures));
+    all.add(
+        counter(
+            "gateway_unreadable_responses",
+            "Stored responses that could not be put into or taken out of their envelope.",
+            metrics.unreadableResponses));
     all.add(counter("gateway_bugs", "Exceptions that nobody expected.", metrics.bugs));
   }
 

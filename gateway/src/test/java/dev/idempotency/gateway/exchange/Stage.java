@@ -135,6 +135,7 @@ final class Stage {
     private Route.Keying keying = Route.Keying.REQUIRED;
     private KeyRule keys = KeyRule.header("Idempotency-Key");
     private List<ScopePart> scope = List.of();
+    private CopyRule copy = CopyRule.DEFAULT;
 
     Settings budget(long bytes) {
       budget = bytes;
@@ -173,6 +174,11 @@ final class Stage {
 
     Settings requestLimit(long bytes) {
       requestLimit = bytes;
+      return this;
+    }
+
+    Settings copy(CopyRule rule) {
+      copy = rule;
       return this;
     }
 
@@ -220,7 +226,7 @@ final class Stage {
           requestLimit,
           responseLimit,
           streaming,
-          CopyRule.DEFAULT,
+          copy,
           AnswerRule.DEFAULT,
           streamsRequest,
           false);

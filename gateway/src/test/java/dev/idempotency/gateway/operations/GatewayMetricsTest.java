@@ -130,6 +130,7 @@ class GatewayMetricsTest {
     metrics.renewalFailed();
     metrics.fenced();
     metrics.storeFailed("away");
+    metrics.responseUnreadable("key gone");
     metrics.bug(new IllegalStateException("planted"));
 
     assertThat(series())
@@ -139,6 +140,7 @@ class GatewayMetricsTest {
         .containsEntry("gateway_lease_renewal_failures_total", 1.0)
         .containsEntry("gateway_fenced_total", 1.0)
         .containsEntry("gateway_store_failures_total", 1.0)
+        .containsEntry("gateway_unreadable_responses_total", 1.0)
         .containsEntry("gateway_bugs_total", 1.0);
   }
 
