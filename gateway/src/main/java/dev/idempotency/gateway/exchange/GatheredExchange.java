@@ -122,7 +122,12 @@ final class GatheredExchange extends KeyedExchange {
 
   private void claimIfWhole() {
     if (whole && isReading() && !isWaiting()) {
-      claim(made());
+      Fingerprints made = made();
+      if (made.isTooLarge()) {
+        answer(Result.TOO_LARGE, Problems.bodyTooLargeDecoded(route.requestLimit()));
+      } else {
+        claim(made);
+      }
     }
   }
 
