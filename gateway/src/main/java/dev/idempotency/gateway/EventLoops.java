@@ -108,10 +108,11 @@ final class EventLoops {
       made.add(
           RequestFingerprinter.create(
               new FingerprintRule(
-                  route.fingerprintHeaders(),
-                  route.ignore(),
-                  route.body() == Configuration.FingerprintBody.RAW,
-                  secret)));
+                      route.fingerprintHeaders(),
+                      route.ignore(),
+                      route.body() == Configuration.FingerprintBody.RAW,
+                      secret)
+                  .within(route.requestLimit())));
     }
     return made;
   }

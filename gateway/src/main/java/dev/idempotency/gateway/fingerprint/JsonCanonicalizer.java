@@ -46,6 +46,7 @@ final class JsonCanonicalizer {
 
   private int depth;
   private @Nullable PointerTree next;
+  private boolean chosen;
 
   /** An object or array that is being read. */
   private static final class Level {
@@ -66,7 +67,7 @@ final class JsonCanonicalizer {
    * Reads a document. {@link #bytes} has its form until the next call.
    *
    * @param json the document, not changed
-   * @param ignored what is left out of the form, or null for nothing
+   * @param ignored what is left out of the form, or chosen for it; null for nothing
    * @return whether there is a canonical form
    */
   boolean canonicalize(byte[] json, @Nullable PointerTree ignored) {
@@ -95,6 +96,11 @@ final class JsonCanonicalizer {
     return result.length;
   }
 
+  /** Whether the document has anything that the pointers choose. */
+  boolean isChosen() {
+    return chosen;
+  }
+
   /** Steps of sorting since the last call of {@link #canonicalize}. */
   long work() {
     return names.work();
@@ -111,6 +117,7 @@ final class JsonCanonicalizer {
     result = text;
     pos = 0;
     depth = 0;
+    chosen = false;
   }
 
   private boolean readDocument() {
@@ -277,7 +284,9 @@ final class JsonCanonicalizer {
   }
 
   private void follow(Level level, @Nullable PointerTree child, int mark) {
-    boolean dropped = child != null && child.isTarget();
+    boolean dropped =
+        child != null ? child.isTarget() : level.pointers != null && level.pointers.isChoosing();
+    chosen |= child != null && child.isChosen();
     level.dropTo = dropped ? mark : NOT_DROPPED;
     next = dropped ? null : child;
   }
