@@ -95,7 +95,10 @@ final class EventLoops {
         .<Fingerprinter>map(
             route ->
                 RequestFingerprinter.create(
-                    RouteRules.fingerprint(RouteRules.counted(route), configuration.secrets())))
+                    RouteRules.fingerprint(
+                        RouteRules.counted(route),
+                        configuration.secrets(),
+                        route.requestLimit())))
         .toList();
   }
 

@@ -32,7 +32,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /** The configuration's routes in the words of the centre, and of those who serve it. */
 final class RouteRules {
@@ -132,11 +131,19 @@ final class RouteRules {
         rule.body(), rule.ignore(), rule.only(), headers, rule.query(), rule.version());
   }
 
-  static FingerprintRule fingerprint(Fingerprinting rule, List<Secret> secrets) {
-    byte @Nullable [] secret =
-        secrets.isEmpty() ? null : secrets.get(0).value().getBytes(StandardCharsets.UTF_8);
+  /**
+   * @param decodedLimit most bytes of a body whose content coding is undone
+   */
+  static FingerprintRule fingerprint(Fingerprinting rule, List<Secret> secrets, long decodedLimit) {
     return new FingerprintRule(
-        rule.headers(), rule.ignore(), rule.body() == Fingerprinting.Body.RAW, secret);
+        rule.headers(),
+        rule.ignore(),
+        rule.only(),
+        rule.query(),
+        rule.body() == Fingerprinting.Body.RAW,
+        secrets.stream().map(secret -> secret.value().getBytes(StandardCharsets.UTF_8)).toList(),
+        rule.version(),
+        decodedLimit);
   }
 
   static CopyRule copy(ResponseCopy copy) {

@@ -28,9 +28,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Bodies with a content coding are bytes that the gateway neither decodes nor changes: so counts
- * the fingerprint, so they reach the upstream, and so they are retried. What a client has signed
- * arrives as it was signed.
+ * Bodies with a content coding reach the upstream as they came; the fingerprint counts what they
+ * are without a coding that is known. What a client has signed arrives as it was signed.
  */
 class CodedBodiesTest {
 
@@ -125,10 +124,10 @@ class CodedBodiesTest {
   }
 
   @Test
-  void sameContentInOtherBytesIsAnotherRequest() {
+  void sameContentInOtherBytesIsTheSameRequestUnderTheSameCodingOnly() {
     byte[] content = ascii(JSON.repeat(20));
     assertThat(post("k", "deflate", deflate(content, 9)).status()).isEqualTo(200);
-    assertThat(post("k", "deflate", deflate(content, 0)).problem()).isEqualTo("key-reused");
+    assertThat(post("k", "deflate", deflate(content, 0)).isReplay()).isTrue();
     assertThat(post("k", "gzip", gzip(content)).problem()).isEqualTo("key-reused");
     assertThat(post("k", "identity", content).problem()).isEqualTo("key-reused");
     assertThat(upstream.requests()).isEqualTo(1);
@@ -169,13 +168,24 @@ class CodedBodiesTest {
           wire.respond(200, sha256(request.body()));
         });
     for (byte[] body : List.of(nested, flat)) {
-      assertThat(post("k" + body.length, "gzip", body).text()).isEqualTo(sha256(body));
+      assertThat(post("k" + body.length, "br", body).text()).isEqualTo(sha256(body));
       assertThat(most.get()).isLessThanOrEqualTo(2L * body.length + (64 << 10));
     }
     byte[] two = Arrays.copyOf(flat, 2 * flat.length);
     System.arraycopy(flat, 0, two, flat.length, flat.length);
     assertThat(post("two", "gzip", two).problem()).isEqualTo("body-too-large");
     assertThat(upstream.requests()).isEqualTo(2);
+  }
+
+  @Test
+  void bombIsRefusedAndItsKeyStaysFree() {
+    RawResponse refused = post("k", "gzip", bomb());
+    assertThat(refused.status()).isEqualTo(413);
+    assertThat(refused.problem()).isEqualTo("body-too-large");
+    assertThat(refused.text()).contains("Content-Encoding is undone");
+    assertThat(post("k", "gzip, gzip", gzip(bomb())).status()).isEqualTo(413);
+    assertThat(upstream.requests()).isZero();
+    assertThat(post("k", "gzip", gzip(ascii(JSON))).status()).isEqualTo(200);
   }
 
   static List<byte[]> signed() {

@@ -206,7 +206,7 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
   void requestIsWhole(Fingerprints made) {
     Fingerprint claimed = settling.reservation().fingerprint();
     if (!claimed.isOpen() && !made.include(claimed)) {
-      another(made);
+      another(made, claimed);
       return;
     }
     settling.know(made);
@@ -218,11 +218,11 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
   }
 
   /** It follows an attempt of another request: the upstream never gets its end. */
-  private void another(Fingerprints made) {
+  private void another(Fingerprints made, Fingerprint claimed) {
     if (phase == Phase.FORWARDED || phase == Phase.ANSWERED_EARLY) {
       settling.isAnother(made);
       cancel();
-      withdraw(Result.KEY_REUSED, Problems.keyReused());
+      withdraw(Result.KEY_REUSED, Problems.keyReused(made.differing(claimed)));
     }
   }
 

@@ -128,10 +128,19 @@ final class GatheredExchange extends KeyedExchange {
   private void claimIfWhole() {
     if (whole && isReading() && !isWaiting()) {
       if (isNamed()) {
-        claim(made());
+        claimMade();
       } else {
         search();
       }
+    }
+  }
+
+  private void claimMade() {
+    Fingerprints made = made();
+    if (made.isTooLarge()) {
+      answer(Result.TOO_LARGE, Problems.bodyTooLargeDecoded(route.requestLimit()));
+    } else {
+      claim(made);
     }
   }
 
@@ -142,9 +151,9 @@ final class GatheredExchange extends KeyedExchange {
       answer(Result.KEY_INVALID, Problems.keyInvalid(route.keys(), malformed.reason()));
     } else if (reading instanceof Reading.Present present) {
       name(present.key());
-      claim(made());
+      claimMade();
     } else if (mayDerive()) {
-      claim(made());
+      claimMade();
     } else if (route.keying() == Route.Keying.OPTIONAL) {
       passOn(PassThroughExchange.gathered(route, course, body, peer, client()));
     } else {

@@ -350,8 +350,8 @@ abstract class KeyedExchange implements Exchange, Outgoing {
       replay(ResponseFields.replay(replay.response(), course.head().headers()));
     } else if (verdict instanceof Verdict.NotKept notKept) {
       answer(Result.GONE, Problems.responseNotKept(notKept.status()));
-    } else if (verdict instanceof Verdict.KeyReused) {
-      answer(Result.KEY_REUSED, Problems.keyReused());
+    } else if (verdict instanceof Verdict.KeyReused reused) {
+      answer(Result.KEY_REUSED, Problems.keyReused(reused.parts()));
     } else if (verdict instanceof Verdict.InFlight inFlight) {
       answer(Result.IN_FLIGHT, Problems.inFlight(inFlight.leaseLeft()));
     } else if (verdict instanceof Verdict.Unread) {

@@ -1,8 +1,12 @@
 package dev.idempotency.gateway.exchange;
 
 import dev.idempotency.gateway.http.ProblemDetails;
+import dev.idempotency.gateway.idempotency.Fingerprint.Part;
 import dev.idempotency.gateway.idempotency.KeyPattern;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
 import java.util.stream.Collectors;
 
 /** The gateway's own errors, as contract and README name them. */
@@ -118,13 +122,47 @@ public final class Problems {
             + "; its response was not kept.");
   }
 
-  static ProblemDetails keyReused() {
+  /**
+   * 422.
+   *
+   * @param parts in what the request differs; empty where nobody can say
+   */
+  static ProblemDetails keyReused(Set<Part> parts) {
+    String other =
+        parts.isEmpty()
+            ? "This key belongs to a request with another method, path, query, media type or body."
+            : "This key belongs to another request. " + differing(parts);
     return problem(
         "key-reused",
         422,
         "The idempotency key is used for another request",
-        "This key belongs to a request with another method, path, query, media type or body. Use a"
-            + " new key for a new operation.");
+        other + " Use a new key for a new operation.");
+  }
+
+  /** Such as "The query and the body differ." */
+  private static String differing(Set<Part> parts) {
+    List<String> names = new ArrayList<>();
+    for (Part part : Part.values()) {
+      if (parts.contains(part)) {
+        names.add(name(part));
+      }
+    }
+    int last = names.size() - 1;
+    String text =
+        last == 0
+            ? names.get(0)
+            : String.join(", ", names.subList(0, last)) + " and " + names.get(last);
+    boolean one = last == 0 && !parts.contains(Part.HEADERS);
+    return "T" + text.substring(1) + (one ? " differs." : " differ.");
+  }
+
+  private static String name(Part part) {
+    return switch (part) {
+      case TARGET -> "the method or path";
+      case QUERY -> "the query";
+      case HEADERS -> "the headers that count";
+      case BODY -> "the body";
+    };
   }
 
   /** 413. */
@@ -134,6 +172,17 @@ public final class Problems {
         413,
         "The body is too large",
         "A request with a key may have at most " + limit + " bytes of body here.");
+  }
+
+  /** 413: a coded body that would be larger than allowed without its coding. */
+  static ProblemDetails bodyTooLargeDecoded(long limit) {
+    return problem(
+        "body-too-large",
+        413,
+        "The body is too large",
+        "A request with a key may have at most "
+            + limit
+            + " bytes of body here, also when its Content-Encoding is undone.");
   }
 
   static ProblemDetails unreachable(Upstream.Refusal refusal) {

@@ -32,6 +32,10 @@ final class UploadExchange extends KeyedExchange {
   private boolean begun;
   private boolean ended;
   private boolean whole;
+
+  /** A record with a fingerprint was met: this request is compared with it. */
+  private boolean compares;
+
   private @Nullable UpstreamConnection connection;
 
   /** A duplicate's own. */
@@ -152,6 +156,7 @@ final class UploadExchange extends KeyedExchange {
 
   @Override
   void unread(StoredOperation operation) {
+    compares = true;
     boolean retried =
         operation.state() instanceof StoredOperation.OutcomeUnknown
             && route.unknown() == UnknownPolicy.RETRY;
@@ -199,6 +204,9 @@ final class UploadExchange extends KeyedExchange {
   public boolean send(UpstreamConnection live, RequestHead head, ResponseReceiver receiver) {
     if (!live.begin(head, contentLength, receiver)) {
       return false;
+    }
+    if (!compares) {
+      running.beginsAnew();
     }
     connection = live;
     begun = true;

@@ -24,6 +24,10 @@ final class CanonicalText {
   static final VarHandle LITTLE_ENDIAN =
       MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
+  /** Four bytes as one number, the first byte being the most significant. */
+  static final VarHandle INT =
+      MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.BIG_ENDIAN);
+
   static final int INITIAL = 1024;
   private static final byte[] HEX = {
     '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'
@@ -42,6 +46,12 @@ final class CanonicalText {
 
   void put(int b) {
     bytes[length++] = (byte) b;
+  }
+
+  /** Writes four bytes, the most significant first. */
+  void putInt(int value) {
+    INT.set(bytes, length, value);
+    length += Integer.BYTES;
   }
 
   void put(byte[] source, int from, int to) {

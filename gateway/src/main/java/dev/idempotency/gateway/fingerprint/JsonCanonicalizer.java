@@ -63,6 +63,7 @@ final class JsonCanonicalizer {
 
   private int depth;
   private @Nullable PointerTree next;
+  private boolean chosen;
 
   /** An object or array that is being read. */
   private static final class Level {
@@ -93,7 +94,7 @@ final class JsonCanonicalizer {
    * changed.
    *
    * @param json the document, not changed
-   * @param ignored what is left out of the form, or null for nothing
+   * @param ignored what is left out of the form, or chosen for it; null for nothing
    * @return whether there is a canonical form
    */
   boolean canonicalize(byte[] json, @Nullable PointerTree ignored) {
@@ -123,6 +124,11 @@ final class JsonCanonicalizer {
     return length;
   }
 
+  /** Whether the document has anything that the pointers choose. */
+  boolean isChosen() {
+    return chosen;
+  }
+
   /** Steps of sorting since the last call of {@link #canonicalize}. */
   long work() {
     return names.work();
@@ -139,6 +145,7 @@ final class JsonCanonicalizer {
     bytes = Reordering.NONE;
     length = 0;
     depth = 0;
+    chosen = false;
   }
 
   private boolean readDocument() {
@@ -325,7 +332,9 @@ final class JsonCanonicalizer {
   }
 
   private void follow(Level level, @Nullable PointerTree child, int pos) {
-    boolean dropped = child != null && child.isTarget();
+    boolean dropped =
+        child != null ? child.isTarget() : level.pointers != null && level.pointers.isChoosing();
+    chosen |= child != null && child.isChosen();
     if (dropped) {
       transcript.leaveOut(pos, pos); // so that it can be cut back
       level.dropTo = level.mark;

@@ -1,19 +1,34 @@
 package dev.idempotency.gateway.fingerprint;
 
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A media type as it counts in a fingerprint (RFC 9110 §8.3.1): type, subtype and names of
  * parameters in lower case, no white space around them, values of parameters as they came.
  *
  * @param text the type with all parameters; a value that does not parse, as it came
- * @param jsonText the same without {@code charset=utf-8}, which says nothing about JSON
- * @param isJson whether the content is JSON in UTF-8: {@code application/json} and {@code +json}
- *     (RFC 6839 §3.1) without another charset
+ * @param dataText the same without what says nothing about content that is read as data: {@code
+ *     charset=utf-8} of JSON and forms, the boundary of multipart
+ * @param kind as what the content can be read
+ * @param boundary of multipart; else null
  */
-record MediaType(String text, String jsonText, boolean isJson) {
+record MediaType(String text, String dataText, Kind kind, @Nullable String boundary) {
 
-  private static final MediaType JSON = new MediaType("application/json", "application/json", true);
+  /** Kinds of content. */
+  enum Kind {
+    /** {@code application/json} and {@code +json} (RFC 6839 §3.1) without a charset but UTF-8. */
+    JSON,
+    /** {@code application/x-www-form-urlencoded} without a charset but UTF-8. */
+    FORM,
+    /** {@code multipart/form-data} with one sound boundary and nothing else but a charset. */
+    MULTIPART,
+    OTHER
+  }
+
+  private static final String FORM = "application/x-www-form-urlencoded";
+  private static final MediaType JSON =
+      new MediaType("application/json", "application/json", Kind.JSON, null);
 
   /** The media type of a Content-Type field's value. */
   static MediaType of(String value) {
@@ -21,14 +36,22 @@ record MediaType(String text, String jsonText, boolean isJson) {
   }
 
   private static MediaType unreadable(String value) {
-    return new MediaType(value, value, false);
+    return new MediaType(value, value, Kind.OTHER, null);
+  }
+
+  boolean isJson() {
+    return kind == Kind.JSON;
   }
 
   private static final class Reader {
     private final String value;
     private final StringBuilder text = new StringBuilder();
-    private final StringBuilder jsonText = new StringBuilder();
-    private boolean otherCharset;
+    private final StringBuilder dataText = new StringBuilder();
+    private @Nullable String boundary;
+    private int charsets;
+    private int otherCharsets;
+    private int boundaries;
+    private int parameters;
     private int pos;
 
     Reader(String value) {
@@ -47,7 +70,7 @@ record MediaType(String text, String jsonText, boolean isJson) {
       }
       String full = (type + '/' + subtype).toLowerCase(Locale.ROOT);
       text.append(full);
-      jsonText.append(full);
+      dataText.append(full);
       skipBlanks();
       while (pos < value.length()) {
         if (!skip(';') || !readParameter()) {
@@ -55,8 +78,22 @@ record MediaType(String text, String jsonText, boolean isJson) {
         }
         skipBlanks();
       }
+      Kind kind = kind(full);
+      return new MediaType(
+          text.toString(), dataText.toString(), kind, kind == Kind.MULTIPART ? boundary : null);
+    }
+
+    private Kind kind(String full) {
+      if (full.equals("multipart/form-data")) {
+        // Readers that search the field for "boundary" must not find another one.
+        boolean sole = boundaries == 1 && charsets <= 1 && parameters == boundaries + charsets;
+        return sole && boundary != null ? Kind.MULTIPART : Kind.OTHER;
+      }
+      if (otherCharsets > 0) {
+        return Kind.OTHER;
+      }
       boolean json = full.equals("application/json") || full.endsWith("+json");
-      return new MediaType(text.toString(), jsonText.toString(), json && !otherCharset);
+      return json ? Kind.JSON : full.equals(FORM) ? Kind.FORM : Kind.OTHER;
     }
 
     /** Reads what may follow a semicolon, which may be nothing. */
@@ -74,13 +111,26 @@ record MediaType(String text, String jsonText, boolean isJson) {
         return false;
       }
       text.append(';').append(name).append('=').append(content);
-      boolean charset = name.equals("charset");
-      boolean utf8 = charset && isUtf8(content);
-      otherCharset |= charset && !utf8;
-      if (!utf8) {
-        jsonText.append(';').append(name).append('=').append(content);
+      parameters++;
+      if (name.equals("boundary")) {
+        boundaries++;
+        boundary = soundBoundary(content);
+      } else if (name.equals("charset") && isUtf8(content)) {
+        charsets++;
+      } else {
+        boolean charset = name.equals("charset");
+        charsets += charset ? 1 : 0;
+        otherCharsets += charset ? 1 : 0;
+        dataText.append(';').append(name).append('=').append(content);
       }
       return true;
+    }
+
+    /** RFC 2046 §5.1.1: 1 to 70 of certain characters, the last one no blank; else null. */
+    private static @Nullable String soundBoundary(String content) {
+      boolean quoted = content.charAt(0) == '"';
+      String bare = quoted ? content.substring(1, content.length() - 1) : content;
+      return bare.matches("[0-9A-Za-z'()+_,./:=? -]{0,69}[0-9A-Za-z'()+_,./:=?-]") ? bare : null;
     }
 
     private static boolean isUtf8(String content) {

@@ -20,6 +20,8 @@ final class PointerTree {
 
   private final List<PointerTree> children = new ArrayList<>();
   private boolean target;
+  private boolean choosing;
+  private boolean chosen;
 
   private PointerTree(String token) {
     this.token = token.getBytes(StandardCharsets.UTF_8);
@@ -38,9 +40,36 @@ final class PointerTree {
     }
     PointerTree root = new PointerTree("");
     for (String pointer : pointers) {
-      root.add(pointer);
+      root.add(pointer, false);
     }
     return root;
+  }
+
+  /**
+   * A tree that leaves out what is not at or below one of the {@code chosen} pointers, or is at one
+   * of the others; null where nothing is chosen.
+   */
+  static @Nullable PointerTree choosing(List<String> chosen, List<String> ignored) {
+    if (chosen.isEmpty()) {
+      return null;
+    }
+    PointerTree root = new PointerTree("");
+    for (String pointer : chosen) {
+      if (chosen.stream().noneMatch(other -> pointer.startsWith(other + '/'))) {
+        root.add(pointer, true);
+      }
+    }
+    for (String pointer : ignored) {
+      if (chosen.stream().anyMatch(kept -> isWithin(pointer, kept))) {
+        root.add(pointer, false);
+      }
+    }
+    return root;
+  }
+
+  /** Whether a pointer leads to the same part as another, or into it. */
+  static boolean isWithin(String pointer, String other) {
+    return pointer.equals(other) || pointer.startsWith(other + '/');
   }
 
   /** Throws where the text is no pointer to a part of a document. */
@@ -51,13 +80,15 @@ final class PointerTree {
     }
   }
 
-  private void add(String pointer) {
+  private void add(String pointer, boolean choose) {
     check(pointer);
     PointerTree node = this;
     for (String token : pointer.substring(1).split("/", -1)) {
+      node.choosing |= choose;
       node = node.child(token.replace("~1", "/").replace("~0", "~"));
     }
-    node.target = true;
+    node.target |= !choose;
+    node.chosen |= choose;
   }
 
   private PointerTree child(String name) {
@@ -72,9 +103,19 @@ final class PointerTree {
     return child;
   }
 
-  /** Whether a pointer ends here. */
+  /** Whether a pointer ends here that leaves something out. */
   boolean isTarget() {
     return target;
+  }
+
+  /** Whether a pointer ends here that chooses something. */
+  boolean isChosen() {
+    return chosen;
+  }
+
+  /** Whether everything is left out here that leads nowhere. */
+  boolean isChoosing() {
+    return choosing;
   }
 
   /** Where the member of that name leads, or null. */

@@ -1,6 +1,8 @@
 package dev.idempotency.gateway.fingerprint;
 
 import dev.idempotency.gateway.http.Headers;
+import dev.idempotency.gateway.idempotency.Fingerprint;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,6 +15,8 @@ final class RequestFrame {
   private static final int KEPT = 4 << 10;
 
   private final CanonicalText buffer = new CanonicalText();
+  private final int[] parts = new int[Fingerprint.Part.values().length];
+  private int partCount;
 
   byte[] bytes() {
     return buffer.bytes;
@@ -29,9 +33,7 @@ final class RequestFrame {
 
   void putInt(int value) {
     buffer.reserve(Integer.BYTES);
-    for (int shift = 24; shift >= 0; shift -= 8) {
-      buffer.put(value >>> shift);
-    }
+    buffer.putInt(value);
   }
 
   /**
@@ -76,7 +78,65 @@ final class RequestFrame {
     }
   }
 
+  void put(byte[] bytes) {
+    buffer.reserve(bytes.length);
+    buffer.put(bytes, 0, bytes.length);
+  }
+
+  /** Writes the pairs of those names. */
+  void putPairs(FormPairs pairs, List<byte[]> names) {
+    pairs.write(buffer, names);
+  }
+
+  /** What follows belongs to the next {@link Fingerprint.Part}. */
+  void beginPart() {
+    parts[partCount++] = buffer.length;
+  }
+
+  /** The marks of all parts, see {@link Fingerprint#marks}. */
+  long marks(HashKey key) {
+    long marks = 0;
+    for (int i = 0; i < parts.length; i++) {
+      int to = i + 1 < parts.length ? parts[i + 1] : buffer.length;
+      marks = marks << 16 | key.mark(buffer.bytes, parts[i], to);
+    }
+    return marks;
+  }
+
+  /** The media type, or null where there is none or more than one. */
+  static @Nullable MediaType singleMediaType(Headers headers) {
+    String value = headers.get("content-type");
+    return value == null || headers.count("content-type") > 1 ? null : MediaType.of(value);
+  }
+
+  /** Whether there is a content coding other than {@code identity} (RFC 9110 §8.4). */
+  static boolean isCoded(Headers headers) {
+    String value = headers.get("content-encoding");
+    return value != null
+        && (headers.count("content-encoding") > 1 || !value.equalsIgnoreCase("identity"));
+  }
+
+  /** Writes the media type, without what says nothing about {@code data}. */
+  void putMediaType(Headers headers, @Nullable MediaType type, boolean data) {
+    if (type == null) {
+      putLines(headers, "content-type");
+    } else {
+      putInt(1);
+      putText(data ? type.dataText() : type.text());
+    }
+  }
+
+  /** Writes these headers, in the order of their names. */
+  void putListed(Headers headers, List<String> names) {
+    putInt(names.size());
+    for (String name : names) {
+      putText(name);
+      putLines(headers, name);
+    }
+  }
+
   void clear() {
+    partCount = 0;
     buffer.clear(KEPT);
   }
 }

@@ -16,6 +16,7 @@ public interface Fingerprinter {
    *
    * @param body the whole content as it was sent, before any content coding is undone; not changed,
    *     and needed for as long as the fingerprints are asked
+   * @return {@link Fingerprints#TOO_LARGE} where undoing the content coding gives too many bytes
    */
   Fingerprints fingerprint(RequestHead head, byte[] body);
 
@@ -27,6 +28,12 @@ public interface Fingerprinter {
 
   /** A fingerprint in the making. One request's, and one thread's at a time. */
   interface Running {
+
+    /**
+     * No record is there to be compared with, so that earlier rules need not be followed. Called
+     * before the first {@link #add}, or not at all.
+     */
+    default void beginsAnew() {}
 
     /** The next bytes of the body; the chunk stays the caller's. */
     void add(Chunk chunk);

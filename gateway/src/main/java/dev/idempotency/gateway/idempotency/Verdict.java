@@ -1,6 +1,8 @@
 package dev.idempotency.gateway.idempotency;
 
+import dev.idempotency.gateway.idempotency.Fingerprint.Part;
 import java.time.Duration;
+import java.util.Set;
 
 /** What is to be done with a request whose operation has a record already. */
 public sealed interface Verdict {
@@ -25,8 +27,16 @@ public sealed interface Verdict {
   /** The same request, done, its response not kept. */
   record NotKept(int status) implements Verdict {}
 
-  /** Another request under the same key. */
-  record KeyReused() implements Verdict {}
+  /**
+   * Another request under the same key.
+   *
+   * @param parts in what it differs; empty where nobody can say
+   */
+  record KeyReused(Set<Part> parts) implements Verdict {
+    public KeyReused {
+      parts = Set.copyOf(parts);
+    }
+  }
 
   /** Perhaps another request: its own fingerprint must be known before it can be judged. */
   record Unread() implements Verdict {}
@@ -46,7 +56,7 @@ public sealed interface Verdict {
       return new Unread();
     }
     if (!open && !made.include(operation.fingerprint())) {
-      return new KeyReused();
+      return new KeyReused(made.differing(operation.fingerprint()));
     }
     return operation
         .state()

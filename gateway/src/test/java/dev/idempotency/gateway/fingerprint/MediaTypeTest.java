@@ -2,6 +2,7 @@ package dev.idempotency.gateway.fingerprint;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -22,11 +23,11 @@ class MediaTypeTest {
         "application/vnd.api+json; charset=UTF-8; v=2 | application/vnd.api+json;v=2",
         "image/svg+JSON                        | image/svg+json",
       })
-  void jsonIsToldByTypeAndSuffix(String value, String jsonText) {
+  void jsonIsToldByTypeAndSuffix(String value, String dataText) {
     MediaType type = MediaType.of(value);
 
     assertThat(type.isJson()).isTrue();
-    assertThat(type.jsonText()).isEqualTo(jsonText);
+    assertThat(type.dataText()).isEqualTo(dataText);
   }
 
   @ParameterizedTest
@@ -49,6 +50,43 @@ class MediaTypeTest {
   }
 
   @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "application/x-www-form-urlencoded | FORM | application/x-www-form-urlencoded",
+        "Application/X-WWW-Form-Urlencoded;charset=UTF-8 | FORM | application/x-www-form-urlencoded",
+        "application/x-www-form-urlencoded;v=1 | FORM | application/x-www-form-urlencoded;v=1",
+        "application/x-www-form-urlencoded;charset=latin1 | OTHER | application/x-www-form-urlencoded;charset=latin1",
+        "multipart/form-data; boundary=abc | MULTIPART | multipart/form-data",
+        "multipart/form-data; Boundary=\"a bc\" | MULTIPART | multipart/form-data",
+        "multipart/form-data; charset=x; boundary=a | MULTIPART | multipart/form-data;charset=x",
+        "multipart/form-data; boundary=a; boundary=a | OTHER | multipart/form-data",
+        "multipart/form-data; boundary=a; v=1 | OTHER | multipart/form-data;v=1",
+        "multipart/form-data; xboundary=b; boundary=a | OTHER | multipart/form-data;xboundary=b",
+        "multipart/form-data; boundary=\"a \" | OTHER | multipart/form-data",
+        "multipart/form-data; boundary=a#b | OTHER | multipart/form-data",
+        "multipart/form-data; boundary=\"a\\b\" | OTHER | multipart/form-data",
+        "multipart/form-data; boundary=\"\" | OTHER | multipart/form-data",
+        "multipart/form-data | OTHER | multipart/form-data",
+        "multipart/mixed; boundary=abc | OTHER | multipart/mixed",
+      })
+  void formsAndMultipartAreTold(String value, MediaType.Kind kind, String dataText) {
+    MediaType type = MediaType.of(value);
+
+    assertThat(type.kind()).isEqualTo(kind);
+    assertThat(type.dataText()).isEqualTo(dataText);
+    assertThat(type.boundary() != null).isEqualTo(kind == MediaType.Kind.MULTIPART);
+  }
+
+  @Test
+  void boundaryHasSeventyCharactersAtMost() {
+    assertThat(MediaType.of("multipart/form-data; boundary=" + "x".repeat(70)).boundary())
+        .isEqualTo("x".repeat(70));
+    assertThat(MediaType.of("multipart/form-data; boundary=" + "x".repeat(71)).kind())
+        .isEqualTo(MediaType.Kind.OTHER);
+  }
+
+  @ParameterizedTest
   @ValueSource(
       strings = {
         "",
@@ -66,6 +104,7 @@ class MediaTypeTest {
         "\u212a/json",
       })
   void whatDoesNotParseStaysAsItCame(String value) {
-    assertThat(MediaType.of(value)).isEqualTo(new MediaType(value, value, false));
+    assertThat(MediaType.of(value))
+        .isEqualTo(new MediaType(value, value, MediaType.Kind.OTHER, null));
   }
 }

@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.idempotency.gateway.store.Fixtures;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -94,6 +96,19 @@ class VerdictTest {
                     .isEqualTo(new Verdict.Unread()));
   }
 
+  @Test
+  void reuseNamesThePartsThatDiffer() {
+    Fingerprint recorded = new Fingerprint(1, Fixtures.fingerprint(1).hash(), 0x1_0002_0003_0004L);
+    Fingerprint made = new Fingerprint(1, Fixtures.fingerprint(2).hash(), 0x1_0002_0003_0005L);
+
+    assertThat(
+            Verdict.on(
+                new StoredOperation(7, recorded, new StoredOperation.NotKept(200)),
+                Fingerprints.only(made),
+                UnknownPolicy.HOLD))
+        .isEqualTo(new Verdict.KeyReused(Set.of(Fingerprint.Part.BODY)));
+  }
+
   @ParameterizedTest
   @EnumSource
   void anotherRequestIsAReuseWhateverTheState(UnknownPolicy policy) {
@@ -106,6 +121,6 @@ class VerdictTest {
                             new StoredOperation(7, Fixtures.fingerprint(1), state),
                             Fingerprints.only(Fixtures.fingerprint(2)),
                             policy))
-                    .isEqualTo(new Verdict.KeyReused()));
+                    .isEqualTo(new Verdict.KeyReused(Set.of())));
   }
 }

@@ -146,7 +146,9 @@ public final class RuleModel {
   /** Mostly the same one; now and then another, or one that is not known yet. */
   private Fingerprint fingerprint() {
     int number = random.nextInt(8);
-    return number >= 6 ? Fingerprint.OPEN : Fixtures.fingerprint(1 + number / 5);
+    return number >= 6
+        ? Fingerprint.OPEN
+        : new Fingerprint(1, Fixtures.fingerprint(1 + number / 5).hash(), random.nextLong());
   }
 
   private Reservation timed(Reservation reservation) {
@@ -179,7 +181,8 @@ public final class RuleModel {
     if (reply instanceof StoredOperation operation) {
       Object state =
           operation.state() instanceof StoredOperation.InFlight ? "in flight" : operation.state();
-      return List.of(operation.attempt(), operation.fingerprint(), state);
+      long marks = operation.fingerprint().marks();
+      return List.of(operation.attempt(), operation.fingerprint(), marks, state);
     }
     return reply;
   }

@@ -36,6 +36,7 @@ public abstract class StoreContractTest {
 
   private static final Duration SHORT = Duration.ofMillis(80);
   private static final Settlement UNKNOWN = new Settlement.Unknown();
+  private static final long MARKS = 0xFEDC_BA98_7654_3210L;
   private static final Settlement DONE = new Settlement.Completed(response("done"));
 
   /** The store under test. */
@@ -383,6 +384,57 @@ public abstract class StoreContractTest {
     Reservation owner = unknown();
     Reservation next = owner.following(1).with(Fingerprint.OPEN);
     assertThat(existing(store().takeOver(next)).fingerprint()).isEqualTo(owner.fingerprint());
+  }
+
+  @Test
+  void marksOfTheFingerprintAreKeptInEveryState() {
+    for (Settlement settlement : List.of(DONE, new Settlement.NotKept(200), UNKNOWN)) {
+      Reservation owner = marked(reservation());
+      await(store().reserve(owner));
+      assertMarked(owner);
+      await(store().renew(owner));
+      assertMarked(owner);
+      await(store().settle(owner, settlement));
+      assertMarked(owner);
+    }
+  }
+
+  @Test
+  void marksComeWithTheFingerprintThatIsKnownLater() {
+    Reservation owner = opened();
+    await(store().renew(marked(owner)));
+    assertMarked(owner);
+    await(store().renew(owner));
+    assertMarked(owner);
+  }
+
+  @Test
+  void takeOverWritesTheMarksOfItsFingerprint() {
+    Reservation owner = unknown();
+    await(store().takeOver(marked(owner.following(1))));
+    assertMarked(owner);
+  }
+
+  @Test
+  void lostRecordIsWrittenAgainWithItsMarks() {
+    Reservation renewed = marked(reservation());
+    await(store().renew(renewed));
+    assertMarked(renewed);
+    Reservation settled = marked(reservation());
+    await(store().settle(settled, DONE));
+    assertMarked(settled);
+  }
+
+  private static Reservation marked(Reservation reservation) {
+    return reservation.with(new Fingerprint(1, fingerprint(1).hash(), MARKS));
+  }
+
+  private void assertMarked(Reservation reservation) {
+    Fingerprint found = await(store().find(reservation.id())).orElseThrow().fingerprint();
+    assertThat(found).isEqualTo(fingerprint(1));
+    assertThat(found.marks()).isEqualTo(MARKS);
+    assertThat(existing(store().reserve(rival(reservation))).fingerprint().marks())
+        .isEqualTo(MARKS);
   }
 
   @Test

@@ -23,12 +23,17 @@ import org.jspecify.annotations.Nullable;
  * <tr><td>1</td><td>1</td><td>state: R reserved, U unknown, C completed, N done but not kept</td></tr>
  * <tr><td>2</td><td>8</td><td>attempt</td></tr>
  * <tr><td>10</td><td>16</td><td>token</td></tr>
- * <tr><td>26</td><td>8</td><td>end of the lease, ms since 1970 by the clock of Redis; R only</td></tr>
+ * <tr><td>26</td><td>8</td><td>R: end of the lease, ms since 1970 by the clock of Redis; else marks
+ * of the fingerprint, 0: none</td></tr>
  * <tr><td>34</td><td>1</td><td>fingerprint version; 0: open, and the hash is zeros</td></tr>
  * <tr><td>35</td><td>32</td><td>fingerprint hash</td></tr>
  * <tr><td>67</td><td>2</td><td>status of the response; C and N only</td></tr>
- * <tr><td>69</td><td>–</td><td>response, see {@link ResponseFormat}; C only</td></tr>
+ * <tr><td>69</td><td>–</td><td>C: response, see {@link ResponseFormat}; R: marks of the fingerprint,
+ * 8 bytes or none</td></tr>
  * </table>
+ *
+ * <p>The marks stand where a gateway older than they are reads nothing, and are not there in what
+ * it wrote; so gateways of both kinds can share a store.
  *
  * <p>Fingerprints are open in the records of routes that stream their requests, until the request
  * is whole. A gateway older than those routes takes such a record for damaged and answers 503,
@@ -46,6 +51,8 @@ final class RecordFormat {
   /** Length of {@link #head}. */
   static final int HEAD = 26;
 
+  private static final int LEASE_AT = 26;
+  private static final int MARKS = 8;
   private static final int FINGERPRINT_AT = 34;
   private static final int STATUS_AT = 67;
 
@@ -63,9 +70,11 @@ final class RecordFormat {
 
   /** Everything of a reservation behind the end of its lease. */
   static byte[] tail(Reservation reservation) {
-    return ByteBuffer.allocate(FIXED - FINGERPRINT_AT)
+    return ByteBuffer.allocate(FIXED - FINGERPRINT_AT + MARKS)
         .put((byte) reservation.fingerprint().version())
         .put(reservation.fingerprint().hash())
+        .putShort((short) 0)
+        .putLong(reservation.fingerprint().marks())
         .array();
   }
 
@@ -101,7 +110,7 @@ final class RecordFormat {
         .put((byte) state)
         .putLong(reservation.attempt())
         .put(reservation.token().toByteArray())
-        .putLong(0)
+        .putLong(reservation.fingerprint().marks())
         .put((byte) reservation.fingerprint().version())
         .put(reservation.fingerprint().hash())
         .putShort((short) status)
@@ -134,9 +143,16 @@ final class RecordFormat {
     byte[] hash = new byte[Fingerprint.LENGTH];
     record.get(FINGERPRINT_AT + 1, hash);
     if (version != 0) {
-      return new Fingerprint(version, hash);
+      return new Fingerprint(version, hash, marks(record));
     }
     return Arrays.equals(hash, Fingerprint.OPEN.hash()) ? Fingerprint.OPEN : null;
+  }
+
+  private static long marks(ByteBuffer record) {
+    if (record.get(1) != 'R') {
+      return record.getLong(LEASE_AT);
+    }
+    return record.limit() >= FIXED + MARKS ? record.getLong(FIXED) : Fingerprint.NO_MARKS;
   }
 
   private static StoredOperation.@Nullable State state(

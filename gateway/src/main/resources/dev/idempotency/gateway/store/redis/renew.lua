@@ -3,7 +3,7 @@
 --
 -- KEYS[1]  the operation
 -- ARGV[1]  head of a reservation: format, state "R", attempt, token (26 bytes)
--- ARGV[2]  tail of a reservation: fingerprint version and hash, status 0 (35 bytes)
+-- ARGV[2]  tail of a reservation: fingerprint version and hash, status 0, marks (43 bytes)
 -- ARGV[3]  lease in ms
 -- ARGV[4]  life of the record in ms
 -- Replies  "D" done | record | "L", ms of lease left (8 bytes), record | "X" no record of ours
@@ -17,7 +17,7 @@ local reserved = record and string.byte(record, 2) == 82
 if not record or (reserved and string.sub(record, 3, 26) == string.sub(ARGV[1], 3)) then
   local tail = ARGV[2]
   if record and string.byte(tail) == 0 then
-    tail = string.sub(record, 35, 69)
+    tail = string.sub(record, 35)
   end
   local renewed = ARGV[1] .. struct.pack('>I8', now + ARGV[3]) .. tail
   redis.call('SET', KEYS[1], renewed, 'PX', ARGV[4])

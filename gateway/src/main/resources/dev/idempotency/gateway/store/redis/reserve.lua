@@ -2,7 +2,7 @@
 --
 -- KEYS[1]  the operation
 -- ARGV[1]  head of a reservation: format, state "R", attempt, token (26 bytes)
--- ARGV[2]  tail of a reservation: fingerprint version and hash, status 0 (35 bytes)
+-- ARGV[2]  tail of a reservation: fingerprint version and hash, status 0, marks (43 bytes)
 -- ARGV[3]  lease in ms
 -- ARGV[4]  life of the record in ms
 -- Replies  "A" acquired | record | "L", ms of lease left (8 bytes), record | "X" no record of ours

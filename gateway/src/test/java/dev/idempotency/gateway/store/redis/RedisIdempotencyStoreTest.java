@@ -7,6 +7,7 @@ import static dev.idempotency.gateway.store.Fixtures.rival;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.idempotency.gateway.idempotency.Fingerprint;
 import dev.idempotency.gateway.idempotency.IdempotencyKey;
 import dev.idempotency.gateway.idempotency.IdempotencyStore;
 import dev.idempotency.gateway.idempotency.OperationId;
@@ -188,6 +189,50 @@ class RedisIdempotencyStoreTest extends StoreContractTest {
       assertUnavailable(reservation);
       assertThat(redis.call("GET", PREFIX + reservation.id())).isEqualTo(other);
     }
+  }
+
+  /** The layout of gateways that know no marks: 69 bytes, and zeros where there is no lease. */
+  @Test
+  void recordOfAGatewayWithoutMarksHasNone() {
+    Reservation reservation = reservation();
+    await(store().reserve(reservation));
+    String reserved = redis.call("GET", PREFIX + reservation.id());
+    assertThat(reserved).hasSize(77);
+    write(reservation, reserved.substring(0, 69));
+    assertUnmarked(reservation);
+    for (String state : List.of("U", "N")) {
+      write(
+          reservation,
+          "\u0001"
+              + state
+              + reserved.substring(2, 26)
+              + "\0".repeat(8)
+              + reserved.substring(34, 69));
+      assertUnmarked(reservation);
+    }
+    write(reservation, reserved.substring(0, 69));
+    assertThat(await(store().renew(reservation.with(Fingerprint.OPEN)))).isEqualTo(WriteReply.DONE);
+    assertUnmarked(reservation);
+  }
+
+  /** What such a gateway reads of ours stands where it always stood. */
+  @Test
+  void recordWithMarksIsLaidOutAsBefore() {
+    Fingerprint marked = new Fingerprint(2, Fixtures.fingerprint(1).hash(), 0x4142_4344_4546_4748L);
+    Reservation reservation = reservation().with(marked);
+    await(store().reserve(reservation));
+    String reserved = redis.call("GET", PREFIX + reservation.id());
+    assertThat(reserved.substring(34)).isEqualTo("\u0002" + "\u0001".repeat(32) + "\0\0ABCDEFGH");
+    await(store().settle(reservation, new Settlement.NotKept(0x4142)));
+    assertThat(redis.call("GET", PREFIX + reservation.id()))
+        .isEqualTo(
+            "\u0001N" + reserved.substring(2, 26) + "ABCDEFGH\u0002" + "\u0001".repeat(32) + "AB");
+  }
+
+  private void assertUnmarked(Reservation reservation) {
+    Fingerprint found = seenByARival(reservation).fingerprint();
+    assertThat(found).isEqualTo(reservation.fingerprint());
+    assertThat(found.marks()).isEqualTo(Fingerprint.NO_MARKS);
   }
 
   @Test
