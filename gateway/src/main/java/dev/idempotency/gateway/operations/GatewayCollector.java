@@ -61,6 +61,7 @@ final class GatewayCollector implements MultiCollector {
     List<RouteCounts> routes = new ArrayList<>(metrics.routes());
     routes.add(metrics.unrouted());
     all.add(requests(routes));
+    all.add(observed(routes));
     all.add(
         histogram(
             "gateway_request_duration_seconds",
@@ -100,6 +101,20 @@ final class GatewayCollector implements MultiCollector {
     }
     return new CounterSnapshot(
         new MetricMetadata("gateway_requests", "Requests that ended, by outcome."), points);
+  }
+
+  private static CounterSnapshot observed(List<RouteCounts> routes) {
+    List<CounterDataPointSnapshot> points = new ArrayList<>();
+    for (RouteCounts counts : routes) {
+      counts.visitObserved(
+          (wouldBe, count) ->
+              points.add(point(count, Labels.of("route", counts.route(), "would_be", wouldBe))));
+    }
+    return new CounterSnapshot(
+        new MetricMetadata(
+            "gateway_observed",
+            "Requests that went on because their route only observes, by what they would have got."),
+        points);
   }
 
   private static HistogramSnapshot histogram(

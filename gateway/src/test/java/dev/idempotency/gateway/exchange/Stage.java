@@ -24,6 +24,9 @@ final class Stage {
 
   static final Duration LEASE = Duration.ofSeconds(10);
 
+  /** The time of day when a test begins. */
+  static final String DATE = "Thu, 01 Jan 1970 00:00:01 GMT";
+
   final FakeStore store = new FakeStore();
   final FakeUpstream upstream = new FakeUpstream();
   final HandScheduler scheduler = new HandScheduler();
@@ -62,10 +65,16 @@ final class Stage {
     return post(key, -1);
   }
 
-  private Call post(String key, long contentLength) {
+  private Call post(String key, long contentLength, String... fields) {
+    return post(Headers.of("Idempotency-Key", key), contentLength, fields);
+  }
+
+  private Call post(Headers first, long contentLength, String... fields) {
     FakeClient client = new FakeClient();
-    RequestHead head =
-        RequestHead.of("POST", "/orders", Headers.of("Host", "gw.test", "Idempotency-Key", key));
+    Headers headers = Headers.of("Host", "gw.test");
+    first.forEach(headers::add);
+    Headers.of(fields).forEach(headers::add);
+    RequestHead head = RequestHead.of("POST", "/orders", headers);
     Exchange exchange =
         exchanges.open(
             head, contentLength, new Peer("10.0.0.7", "http", "1.1", false, null), client);
@@ -74,10 +83,20 @@ final class Stage {
 
   /** A whole request; the store is being asked. */
   Call whole(String key, String body) {
-    Call call = post(key);
+    return whole(key, body, new String[0]);
+  }
+
+  /** The same with further header fields. */
+  Call whole(String key, String body, String... fields) {
+    Call call = post(key, -1, fields);
     call.exchange.body(new TextChunk(body));
     call.exchange.bodyEnd();
     return call;
+  }
+
+  /** The head of a request without a key, of an announced length. */
+  Call keyless(long contentLength) {
+    return post(new Headers(), contentLength);
   }
 
   /** A whole request whose operation was acquired; a connection is awaited. */
@@ -118,6 +137,25 @@ final class Stage {
     private long requestLimit = 1000;
     private long responseLimit = 1000;
     private Map<Integer, Outcome> outcomes = Map.of();
+    private boolean observe;
+    private CopyRule copy = CopyRule.DEFAULT;
+    private AnswerRule answers = AnswerRule.DEFAULT;
+
+    Settings observe() {
+      observe = true;
+      return this;
+    }
+
+    /** Responses say when their record ends. */
+    Settings expires() {
+      copy = new CopyRule(Set.of(), Set.of(), null, true);
+      return this;
+    }
+
+    Settings answers(AnswerRule rule) {
+      answers = rule;
+      return this;
+    }
 
     Settings budget(long bytes) {
       budget = bytes;
@@ -175,7 +213,7 @@ final class Stage {
           PathPattern.of("/**"),
           upstream,
           Route.Keying.REQUIRED,
-          false,
+          observe,
           KeyRule.header("Idempotency-Key"),
           Route.Callers.of(List.of()),
           new TextFingerprinter(),
@@ -188,8 +226,8 @@ final class Stage {
           requestLimit,
           responseLimit,
           streaming,
-          CopyRule.DEFAULT,
-          AnswerRule.DEFAULT,
+          copy,
+          answers,
           streamsRequest,
           false);
     }
