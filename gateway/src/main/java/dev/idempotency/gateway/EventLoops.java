@@ -9,15 +9,16 @@ import dev.idempotency.gateway.exchange.ExchangeListener;
 import dev.idempotency.gateway.exchange.Exchanges;
 import dev.idempotency.gateway.exchange.KeyRule;
 import dev.idempotency.gateway.exchange.PathPattern;
+import dev.idempotency.gateway.exchange.PublicPage;
 import dev.idempotency.gateway.exchange.Route;
 import dev.idempotency.gateway.exchange.ScopePart;
 import dev.idempotency.gateway.fingerprint.FingerprintRule;
 import dev.idempotency.gateway.fingerprint.RequestFingerprinter;
 import dev.idempotency.gateway.http.AddressRanges;
-import dev.idempotency.gateway.http.Headers;
-import dev.idempotency.gateway.http.Response;
 import dev.idempotency.gateway.idempotency.Fingerprinter;
 import dev.idempotency.gateway.idempotency.OutcomePolicy;
+import dev.idempotency.gateway.operations.Policy;
+import dev.idempotency.gateway.operations.PolicyRoute;
 import dev.idempotency.gateway.transport.Transport;
 import dev.idempotency.gateway.upstream.HealthBoard;
 import dev.idempotency.gateway.upstream.HttpUpstream;
@@ -28,9 +29,6 @@ import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.resolver.AddressResolverGroup;
 import io.netty.util.concurrent.EventExecutor;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -65,7 +63,7 @@ final class EventLoops {
     Map<String, HealthBoard> boards = new HashMap<>();
     UpstreamListener log = new UpstreamLog();
     List<Fingerprinter> fingerprinters = fingerprinters(configuration);
-    Response page = page();
+    PublicPage page = null;
     for (EventExecutor executor : group) {
       EventLoop loop = (EventLoop) executor;
       Map<String, HttpUpstream> pools = new LinkedHashMap<>();
@@ -77,10 +75,12 @@ final class EventLoops {
             upstream.name(), new HttpUpstream(options, own, loop, transport, resolver, board, log));
       }
       upstreams.put(loop, List.copyOf(pools.values()));
+      List<Route> routes = routes(configuration, fingerprinters, pools);
+      page = page == null ? policy(routes) : page;
       exchanges.put(
           loop,
           new Exchanges(
-              routes(configuration, fingerprinters, pools),
+              routes,
               page,
               stores.open(loop),
               new LoopScheduler(loop),
@@ -165,19 +165,13 @@ final class EventLoops {
         : new ScopePart.CertificateSubject();
   }
 
-  /** The page about the gateway's own errors. */
-  private static Response page() {
-    try (InputStream page = EventLoops.class.getResourceAsStream("problems.html")) {
-      if (page == null) {
-        throw new IllegalStateException("problems.html is missing in the jar");
-      }
-      Headers headers =
-          Headers.of(
-              "Content-Type", "text/html; charset=utf-8", "Cache-Control", "public, max-age=3600");
-      return Response.of(200, headers, page.readAllBytes());
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+  /** What clients may know: the routes of every event loop say the same. */
+  private static PublicPage policy(List<Route> routes) {
+    return new Policy(
+        routes.stream()
+            .filter(route -> route.keying() != Route.Keying.OFF)
+            .map(PolicyRoute::of)
+            .toList());
   }
 
   Exchanges exchanges(EventLoop loop) {

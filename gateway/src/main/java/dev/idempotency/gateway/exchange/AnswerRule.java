@@ -22,7 +22,18 @@ public record AnswerRule(Style style, @Nullable Cors cors) {
     /** {@code application/problem+json} (RFC 9457). */
     PROBLEM,
     /** The {@code error} object that clients of payment APIs know. */
-    STRIPE
+    STRIPE;
+
+    /** The status with which an error of that type is told. */
+    public int status(String type, int status) {
+      // These clients take 422 for an error of the server's, and look for a reuse at 400.
+      return this == STRIPE && type.equals("key-reused") ? 400 : status;
+    }
+
+    /** The media type of errors. */
+    public String contentType() {
+      return this == STRIPE ? "application/json" : ProblemDetails.CONTENT_TYPE;
+    }
   }
 
   /**

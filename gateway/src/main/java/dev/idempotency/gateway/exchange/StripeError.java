@@ -16,8 +16,7 @@ final class StripeError {
 
   static Response render(ProblemDetails problem) {
     String type = problem.type();
-    // These libraries take 422 for an error of the server's, and 400 of this type for a reuse.
-    int status = type.equals("key-reused") ? 400 : problem.status();
+    int status = AnswerRule.Style.STRIPE.status(type, problem.status());
     StringBuilder json = new StringBuilder(256 + problem.detail().length());
     json.append("{\"error\":{\"type\":\"").append(kind(type, status));
     json.append("\",\"code\":\"").append(code(type));
@@ -27,7 +26,7 @@ final class StripeError {
     boolean retry = problem.more().contains("Retry-After");
     return problem
         .with(SHOULD_RETRY, Boolean.toString(retry))
-        .toResponse(status, "application/json", json.toString());
+        .toResponse(status, AnswerRule.Style.STRIPE.contentType(), json.toString());
   }
 
   private static String kind(String type, int status) {

@@ -19,6 +19,9 @@ public record ProblemDetails(String type, int status, String title, String detai
    */
   public static final String PAGE = "/.well-known/idempotency";
 
+  /** The media type of its own form. */
+  public static final String CONTENT_TYPE = "application/problem+json";
+
   /** Without further header fields. */
   public ProblemDetails(String type, int status, String title, String detail) {
     this(type, status, title, detail, new Headers());
@@ -43,7 +46,7 @@ public record ProblemDetails(String type, int status, String title, String detai
 
   /** The response that tells the client. */
   public Response toResponse() {
-    return toResponse(status, "application/problem+json", toJson());
+    return toResponse(status, CONTENT_TYPE, toJson());
   }
 
   /** The same in another form, with the same further fields. */

@@ -44,7 +44,7 @@ final class Stage {
     exchanges =
         new Exchanges(
             List.of(settings.route(upstream)),
-            Response.of(200, new Headers(), new byte[0]),
+            request -> Response.of(200, new Headers(), new byte[0]),
             store,
             scheduler,
             budget,
