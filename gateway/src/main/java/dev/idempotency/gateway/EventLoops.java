@@ -2,17 +2,12 @@ package dev.idempotency.gateway;
 
 import dev.idempotency.gateway.config.Configuration;
 import dev.idempotency.gateway.config.Upstream;
-import dev.idempotency.gateway.exchange.AnswerRule;
 import dev.idempotency.gateway.exchange.BodyBudget;
-import dev.idempotency.gateway.exchange.CopyRule;
 import dev.idempotency.gateway.exchange.ExchangeListener;
 import dev.idempotency.gateway.exchange.Exchanges;
-import dev.idempotency.gateway.exchange.KeyRule;
 import dev.idempotency.gateway.exchange.PathPattern;
 import dev.idempotency.gateway.exchange.PublicPage;
 import dev.idempotency.gateway.exchange.Route;
-import dev.idempotency.gateway.exchange.ScopePart;
-import dev.idempotency.gateway.fingerprint.FingerprintRule;
 import dev.idempotency.gateway.fingerprint.RequestFingerprinter;
 import dev.idempotency.gateway.http.AddressRanges;
 import dev.idempotency.gateway.idempotency.Fingerprinter;
@@ -30,7 +25,6 @@ import io.netty.channel.EventLoopGroup;
 import io.netty.resolver.AddressResolverGroup;
 import io.netty.util.concurrent.EventExecutor;
 import java.net.InetSocketAddress;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -38,7 +32,6 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,7 +56,7 @@ final class EventLoops {
     Map<String, HealthBoard> boards = new HashMap<>();
     UpstreamListener log = new UpstreamLog();
     List<Fingerprinter> fingerprinters = fingerprinters(configuration);
-    PublicPage page = null;
+    @Nullable PublicPage page = null;
     for (EventExecutor executor : group) {
       EventLoop loop = (EventLoop) executor;
       Map<String, HttpUpstream> pools = new LinkedHashMap<>();
@@ -76,7 +69,9 @@ final class EventLoops {
       }
       upstreams.put(loop, List.copyOf(pools.values()));
       List<Route> routes = routes(configuration, fingerprinters, pools);
-      page = page == null ? policy(routes) : page;
+      if (exchanges.isEmpty()) {
+        page = policy(configuration, routes);
+      }
       exchanges.put(
           loop,
           new Exchanges(
@@ -99,21 +94,12 @@ final class EventLoops {
   }
 
   private static List<Fingerprinter> fingerprinters(Configuration configuration) {
-    byte @Nullable [] secret =
-        configuration.secret() == null
-            ? null
-            : configuration.secret().value().getBytes(StandardCharsets.UTF_8);
-    List<Fingerprinter> made = new ArrayList<>();
-    for (Configuration.Route route : configuration.routes()) {
-      made.add(
-          RequestFingerprinter.create(
-              new FingerprintRule(
-                  route.fingerprintHeaders(),
-                  route.ignore(),
-                  route.body() == Configuration.FingerprintBody.RAW,
-                  secret)));
-    }
-    return made;
+    return configuration.routes().stream()
+        .<Fingerprinter>map(
+            route ->
+                RequestFingerprinter.create(
+                    RouteRules.fingerprint(route.fingerprint(), configuration.secrets())))
+        .toList();
   }
 
   private static List<Route> routes(
@@ -140,9 +126,9 @@ final class EventLoops {
         PathPattern.of(route.path()),
         pool,
         Route.Keying.valueOf(route.idempotency().name()),
-        false,
-        KeyRule.header(route.keyHeader()),
-        Route.Callers.of(route.scope().stream().map(EventLoops::part).toList()),
+        route.observe(),
+        RouteRules.keys(route),
+        Route.Callers.of(RouteRules.scope(route)),
         fingerprinter,
         route.retention(),
         route.lease(),
@@ -153,25 +139,25 @@ final class EventLoops {
         route.requestLimit(),
         route.responseLimit(),
         route.responseMode() == Configuration.BodyMode.STREAM,
-        new CopyRule(route.keep(), Set.of(), null, false),
-        AnswerRule.DEFAULT,
+        RouteRules.copy(route.copy()),
+        RouteRules.answers(route),
         route.requestMode() == Configuration.BodyMode.STREAM,
         route.webSocket());
   }
 
-  private static ScopePart part(Configuration.Scope scope) {
-    return scope instanceof Configuration.Scope.Header header
-        ? new ScopePart.Header(header.name())
-        : new ScopePart.CertificateSubject();
-  }
-
-  /** What clients may know: the routes of every event loop say the same. */
-  private static PublicPage policy(List<Route> routes) {
-    return new Policy(
-        routes.stream()
-            .filter(route -> route.keying() != Route.Keying.OFF)
-            .map(PolicyRoute::of)
-            .toList());
+  /** What clients may know, which the routes of every event loop say alike; null: nothing. */
+  private static @Nullable PublicPage policy(Configuration configuration, List<Route> routes) {
+    if (!configuration.discovery()) {
+      return null;
+    }
+    List<PolicyRoute> listed = new ArrayList<>();
+    for (int i = 0; i < routes.size(); i++) {
+      Route route = routes.get(i);
+      if (route.keying() != Route.Keying.OFF && configuration.routes().get(i).listed()) {
+        listed.add(PolicyRoute.of(route));
+      }
+    }
+    return new Policy(listed);
   }
 
   Exchanges exchanges(EventLoop loop) {

@@ -80,7 +80,9 @@ class AnswersTest {
     upstream.script(
         (request, wire) ->
             wire.respond(201, "made", "Access-Control-Allow-Origin: " + APP, "Vary: Origin"));
-    start("cors: { origins: [\"" + APP + "\", \"" + OTHER + "\"], credentials: true }");
+    start(
+        "idempotency: required",
+        "cors: { origins: [\"" + APP + "\", \"" + OTHER + "\"], credentials: true }");
     RawResponse error = send(null, "Origin: " + APP);
     assertThat(error.status()).isEqualTo(400);
     assertThat(error.headers("Access-Control-Allow-Origin")).containsExactly(APP);

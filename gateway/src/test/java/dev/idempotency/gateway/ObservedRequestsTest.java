@@ -81,7 +81,7 @@ class ObservedRequestsTest {
 
   @Test
   void requestWithoutAKeyOrAnIdentityReachesTheUpstream() {
-    start("memory", "scope: [\"header:X-Tenant\"]");
+    start("memory", "idempotency: required", "scope: [\"header:X-Tenant\"]");
     passes(post("/o", null, "{}", "X-Number: 1", "X-Tenant: t"), "1", "{}");
     passes(post("/o", "k", "{}", "X-Number: 2"), "2", "{}");
 

@@ -106,9 +106,9 @@ final class Guard {
       return keyHeader;
     }
     for (ScopePart part : route.callers().scope()) {
-      if (part instanceof ScopePart.Header header
-          && HopByHop.isNominatedInAnySpelling(lines, header.name())) {
-        return header.name();
+      String name = part.field();
+      if (name != null && HopByHop.isNominatedInAnySpelling(lines, name)) {
+        return name;
       }
     }
     return null;
