@@ -107,8 +107,9 @@ function start(folder, upstreamPort) {
 
 async function refusedInFlight(admin) {
   const metrics = await (await fetch(`http://127.0.0.1:${admin}/metrics`)).text();
-  const line = metrics.split('\n').find((l) => /^gateway_requests_total\{.*"in_flight"/.test(l));
-  return line !== undefined && !line.endsWith(' 0.0');
+  return metrics
+    .split('\n')
+    .some((l) => /^gateway_requests_total\{.*"in_flight"/.test(l) && !l.endsWith(' 0.0'));
 }
 
 const isReplay = (intent) => intent.lastResponse.headers['idempotent-replayed'] === 'true';

@@ -64,8 +64,7 @@ class AnswersTest {
   @Test
   void replayOfAnAnswerWithoutADateHasTheDateOfTheFirst() {
     upstream.script(
-        (request, wire) ->
-            wire.send("HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n"));
+        (request, wire) -> wire.send("HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n"));
     start();
     RawResponse first = send("k");
 
@@ -100,8 +99,7 @@ class AnswersTest {
 
   @Test
   void pageMayReadTheGatewaysFieldsOfWhatIsPassedThrough() {
-    upstream.script(
-        (request, wire) -> wire.respond(200, "all", "Access-Control-Allow-Origin: *"));
+    upstream.script((request, wire) -> wire.respond(200, "all", "Access-Control-Allow-Origin: *"));
     start("cors: { origins: [\"*\"] }");
     RawResponse passed = once(gateway.port(), request("GET", "/o", null, null, null));
 

@@ -185,7 +185,8 @@ class ObservedRequestsTest {
   void uploadThatIsRepeatedStreamsToTheUpstream() {
     start("memory", "fingerprint: { body: raw }", "request: { limit: 8MiB, mode: stream }");
     for (String number : List.of("1", "2")) {
-      passes(post("/o", "k", "x".repeat(100_000), "X-Number: " + number), number, "x".repeat(100_000));
+      passes(
+          post("/o", "k", "x".repeat(100_000), "X-Number: " + number), number, "x".repeat(100_000));
     }
     wouldBe("replayed");
   }
