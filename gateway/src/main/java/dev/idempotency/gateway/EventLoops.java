@@ -6,13 +6,14 @@ import dev.idempotency.gateway.exchange.BodyBudget;
 import dev.idempotency.gateway.exchange.ExchangeListener;
 import dev.idempotency.gateway.exchange.Exchanges;
 import dev.idempotency.gateway.exchange.PathPattern;
+import dev.idempotency.gateway.exchange.PublicPage;
 import dev.idempotency.gateway.exchange.Route;
 import dev.idempotency.gateway.fingerprint.RequestFingerprinter;
 import dev.idempotency.gateway.http.AddressRanges;
-import dev.idempotency.gateway.http.Headers;
-import dev.idempotency.gateway.http.Response;
 import dev.idempotency.gateway.idempotency.Fingerprinter;
 import dev.idempotency.gateway.idempotency.OutcomePolicy;
+import dev.idempotency.gateway.operations.Policy;
+import dev.idempotency.gateway.operations.PolicyRoute;
 import dev.idempotency.gateway.transport.Transport;
 import dev.idempotency.gateway.upstream.HealthBoard;
 import dev.idempotency.gateway.upstream.HttpUpstream;
@@ -23,9 +24,6 @@ import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.resolver.AddressResolverGroup;
 import io.netty.util.concurrent.EventExecutor;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -34,6 +32,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What each event loop has of its own: exchanges, pools of upstream connections, a store. Loops
@@ -57,7 +56,7 @@ final class EventLoops {
     Map<String, HealthBoard> boards = new HashMap<>();
     UpstreamListener log = new UpstreamLog();
     List<Fingerprinter> fingerprinters = fingerprinters(configuration);
-    Response page = page();
+    @Nullable PublicPage page = null;
     for (EventExecutor executor : group) {
       EventLoop loop = (EventLoop) executor;
       Map<String, HttpUpstream> pools = new LinkedHashMap<>();
@@ -69,10 +68,14 @@ final class EventLoops {
             upstream.name(), new HttpUpstream(options, own, loop, transport, resolver, board, log));
       }
       upstreams.put(loop, List.copyOf(pools.values()));
+      List<Route> routes = routes(configuration, fingerprinters, pools);
+      if (exchanges.isEmpty()) {
+        page = policy(configuration, routes);
+      }
       exchanges.put(
           loop,
           new Exchanges(
-              routes(configuration, fingerprinters, pools),
+              routes,
               page,
               stores.open(loop, listener::responseUnreadable),
               new LoopScheduler(loop),
@@ -145,19 +148,19 @@ final class EventLoops {
         route.webSocket());
   }
 
-  /** The page about the gateway's own errors. */
-  private static Response page() {
-    try (InputStream page = EventLoops.class.getResourceAsStream("problems.html")) {
-      if (page == null) {
-        throw new IllegalStateException("problems.html is missing in the jar");
-      }
-      Headers headers =
-          Headers.of(
-              "Content-Type", "text/html; charset=utf-8", "Cache-Control", "public, max-age=3600");
-      return Response.of(200, headers, page.readAllBytes());
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
+  /** What clients may know, which the routes of every event loop say alike; null: nothing. */
+  private static @Nullable PublicPage policy(Configuration configuration, List<Route> routes) {
+    if (!configuration.discovery()) {
+      return null;
     }
+    List<PolicyRoute> listed = new ArrayList<>();
+    for (int i = 0; i < routes.size(); i++) {
+      Route route = routes.get(i);
+      if (route.keying() != Route.Keying.OFF && configuration.routes().get(i).listed()) {
+        listed.add(PolicyRoute.of(route));
+      }
+    }
+    return new Policy(listed);
   }
 
   Exchanges exchanges(EventLoop loop) {

@@ -179,7 +179,7 @@ final class TlsEdge implements AutoCloseable {
                     wishes.scope,
                     false),
                 route("plain", "/**", Set.of(), Route.Keying.OFF, List.of(), wishes.websocket)),
-            Response.of(200, Headers.of(), new byte[0]),
+            request -> Response.of(200, Headers.of(), new byte[0]),
             MemoryIdempotencyStore.create(),
             new LoopScheduler(loop),
             new BodyBudget(64 << 20),

@@ -22,7 +22,18 @@ public record AnswerRule(Style style, @Nullable Cors cors) {
     /** {@code application/problem+json} (RFC 9457). */
     PROBLEM,
     /** The {@code error} object that clients of payment APIs know. */
-    STRIPE
+    STRIPE;
+
+    /** The status with which an error of that type is told. */
+    public int status(String type, int status) {
+      // These clients take 422 for an error of the server's, and look for a reuse at 400.
+      return this == STRIPE && type.equals("key-reused") ? 400 : status;
+    }
+
+    /** The media type of errors. */
+    public String contentType() {
+      return this == STRIPE ? "application/json" : ProblemDetails.CONTENT_TYPE;
+    }
   }
 
   /**
@@ -43,6 +54,30 @@ public record AnswerRule(Style style, @Nullable Cors cors) {
    * @param request the request's fields
    */
   Response render(ProblemDetails problem, Headers request) {
-    return problem.toResponse();
+    Response response = style == Style.STRIPE ? StripeError.render(problem) : problem.toResponse();
+    if (cors != null) {
+      CrossOrigin.allow(cors, request, response.head().headers());
+      CrossOrigin.expose(response.head().headers());
+    }
+    return response;
+  }
+
+  /** Lets pages that may read the answer read the gateway's own fields as well. */
+  void expose(Headers answer) {
+    if (cors != null) {
+      CrossOrigin.expose(answer);
+    }
+  }
+
+  /**
+   * Makes a replay fit for the page that asks. Permissions made for one origin are not shown to
+   * another; where the route itself allows that page, it gets its own.
+   */
+  void readdress(Headers replay, Headers request) {
+    String allowed = replay.get(CrossOrigin.ALLOW_ORIGIN);
+    if (allowed != null && !allowed.equals("*") && !allowed.equals(request.get("Origin"))) {
+      CrossOrigin.readdress(cors, replay, request);
+    }
+    expose(replay);
   }
 }

@@ -239,7 +239,9 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
   }
 
   private void lostAtItsEnd(StoredOperation current) {
-    if (phase == Phase.FORWARDED) {
+    if (route.observe()) {
+      finishRequest();
+    } else if (phase == Phase.FORWARDED) {
       cancel();
       phase = Phase.SETTLING;
       settling.fenced(current);

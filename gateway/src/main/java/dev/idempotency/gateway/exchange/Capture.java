@@ -21,6 +21,7 @@ final class Capture {
   private final Outcome outcome;
   private final boolean saidSo;
   private final BodyBuffer buffer;
+  private final AnswerRule answers;
   private boolean overflown;
   private boolean begun;
   private boolean kept;
@@ -28,14 +29,21 @@ final class Capture {
   /**
    * @param head the end-to-end head
    * @param saidSo whether the upstream named the outcome itself
+   * @param answers what is added to what the client gets, and not to the copy
    */
   Capture(
-      ResponseHead head, long contentLength, Outcome outcome, boolean saidSo, BodyBuffer buffer) {
+      ResponseHead head,
+      long contentLength,
+      Outcome outcome,
+      boolean saidSo,
+      BodyBuffer buffer,
+      AnswerRule answers) {
     this.head = head;
     this.contentLength = contentLength;
     this.outcome = outcome;
     this.saidSo = saidSo;
     this.buffer = buffer;
+    this.answers = answers;
   }
 
   ResponseHead head() {
@@ -63,6 +71,7 @@ final class Capture {
     begun = true;
     // The edge adds framing to what it is given; the record gets none of that.
     ResponseHead shown = new ResponseHead(head.status(), head.headers().copy());
+    answers.expose(shown.headers());
     to.begin(shown, contentLength, buffer.toByteArray(), buffer.share());
   }
 
@@ -99,7 +108,9 @@ final class Capture {
         : ResponseFields.stored(head, buffer.toByteArray(), trailers, rule);
   }
 
+  /** What the client gets; the copy has been made before. */
   Response response(Headers trailers) {
+    answers.expose(head.headers());
     return new Response(head, buffer.toByteArray(), trailers);
   }
 

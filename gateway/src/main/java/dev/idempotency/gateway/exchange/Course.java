@@ -4,6 +4,7 @@ import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.http.ProblemDetails;
 import dev.idempotency.gateway.http.RequestHead;
 import dev.idempotency.gateway.http.Response;
+import org.jspecify.annotations.Nullable;
 
 /** The course of one exchange in time, told to the listener once when it ends. */
 final class Course {
@@ -23,6 +24,7 @@ final class Course {
   private boolean ended;
   private boolean broken;
   private int brokenStatus;
+  private @Nullable Result wouldBe;
 
   Course(Exchanges exchanges, RequestHead head) {
     this.exchanges = exchanges;
@@ -96,6 +98,16 @@ final class Course {
     return refuse(client, result, render(problem));
   }
 
+  /**
+   * The request goes on although the gateway would have ended it, since its route only observes.
+   * What is found out later counts.
+   *
+   * @param result what would have become of it; null where nothing stands against it after all
+   */
+  void observed(@Nullable Result result) {
+    wouldBe = result;
+  }
+
   /** Where nothing else came of it, it was a bad request that was answered so; 0 as in a cut. */
   void requestBroken(int status) {
     broken = true;
@@ -120,6 +132,6 @@ final class Course {
     exchanges.listener.closed(
         head,
         new ExchangeListener.Summary(
-            route, result, status, attempt, derived, whole, upstreamNanos, storeNanos));
+            route, result, status, attempt, derived, whole, upstreamNanos, storeNanos, wouldBe));
   }
 }

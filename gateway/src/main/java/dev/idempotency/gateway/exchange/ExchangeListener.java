@@ -1,6 +1,7 @@
 package dev.idempotency.gateway.exchange;
 
 import dev.idempotency.gateway.http.RequestHead;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Hears what exchanges do, for metrics and logs; a listener takes what it wants to hear.
@@ -53,6 +54,8 @@ public interface ExchangeListener {
    * @param wholeNanos from the request's head to the end of the answer
    * @param upstreamNanos from the first byte sent to the response's end; 0 where nothing was sent
    * @param storeNanos waiting for the store in all; 0 where it was not asked
+   * @param wouldBe how it would have ended on a route that only observes, and did not; null where
+   *     the gateway did what it decided
    */
   record Summary(
       String route,
@@ -62,5 +65,6 @@ public interface ExchangeListener {
       boolean derived,
       long wholeNanos,
       long upstreamNanos,
-      long storeNanos) {}
+      long storeNanos,
+      @Nullable Result wouldBe) {}
 }

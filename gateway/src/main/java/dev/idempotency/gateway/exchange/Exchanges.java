@@ -4,7 +4,6 @@ import dev.idempotency.gateway.http.AddressRanges;
 import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.http.ProblemDetails;
 import dev.idempotency.gateway.http.RequestHead;
-import dev.idempotency.gateway.http.Response;
 import dev.idempotency.gateway.idempotency.IdempotencyStore;
 import java.util.HashSet;
 import java.util.List;
@@ -24,7 +23,7 @@ public final class Exchanges {
   private static final Set<String> PAGE_METHODS = Set.of("GET", "HEAD");
 
   private final List<Route> routes;
-  private final Response page;
+  private final @Nullable PublicPage page;
   private final Set<KeyedExchange> undecided = new HashSet<>();
   final IdempotencyStore store;
   final Scheduler scheduler;
@@ -38,12 +37,12 @@ public final class Exchanges {
 
   /**
    * @param routes tried in this order
-   * @param page what is answered at {@link ProblemDetails#PAGE}
+   * @param page what is answered at {@link ProblemDetails#PAGE}; null where nothing is there
    * @param trustedProxies whose word on the client's address is believed
    */
   public Exchanges(
       List<Route> routes,
-      Response page,
+      @Nullable PublicPage page,
       IdempotencyStore store,
       Scheduler scheduler,
       BodyBudget budget,
@@ -71,10 +70,9 @@ public final class Exchanges {
       return course.refuse(client, Result.SHUTTING_DOWN, Problems.shuttingDown());
     }
     if (head.path().equals(ProblemDetails.PAGE) && PAGE_METHODS.contains(head.method())) {
-      return course.refuse(
-          client,
-          Result.PASSED,
-          Response.of(page.status(), page.head().headers().copy(), page.body()));
+      return page == null
+          ? course.refuse(client, Result.NO_ROUTE, Problems.noRoute())
+          : course.refuse(client, Result.PASSED, page.answer(head.headers()));
     }
     Route route = routeOf(head);
     if (route == null) {

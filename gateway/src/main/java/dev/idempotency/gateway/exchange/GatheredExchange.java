@@ -26,12 +26,16 @@ final class GatheredExchange extends KeyedExchange {
   private static final Duration MEMORY_PATIENCE = Duration.ofSeconds(5);
 
   private final BodyBuffer body;
+  private final long contentLength;
 
   /** What found no memory, and what came behind it before the client's edge stopped. */
   private @Nullable ArrayDeque<Chunk> waiting;
 
   private long memoryUntil;
   private boolean whole;
+
+  /** The body is another's. */
+  private boolean given;
 
   /**
    * @param contentLength the body's bytes, -1 where they are not announced
@@ -44,6 +48,7 @@ final class GatheredExchange extends KeyedExchange {
       Peer peer,
       ClientStream client) {
     super(exchanges, claimant, course, peer, client);
+    this.contentLength = contentLength;
     this.body = BodyBuffer.of(route.requestLimit(), contentLength, exchanges.budget);
   }
 
@@ -54,7 +59,10 @@ final class GatheredExchange extends KeyedExchange {
 
   @Override
   public void body(Chunk chunk) {
-    if (!isReading()) {
+    Exchange other = bypassed();
+    if (other != null) {
+      other.body(chunk);
+    } else if (!isReading()) {
       chunk.release();
     } else if (isWaiting()) {
       waiting(chunk);
@@ -66,6 +74,10 @@ final class GatheredExchange extends KeyedExchange {
   /** Releases the chunk unless there is no memory for it. */
   private boolean add(Chunk chunk) {
     BodyBuffer.Addition addition = body.add(chunk);
+    if (addition != BodyBuffer.Addition.ADDED && route.observe()) {
+      goOn(chunk, addition);
+      return true;
+    }
     if (addition == BodyBuffer.Addition.OVER_BUDGET && body.couldAdd(chunk)) {
       return false;
     }
@@ -76,6 +88,13 @@ final class GatheredExchange extends KeyedExchange {
       outOfMemory();
     }
     return true;
+  }
+
+  /** The body is not gathered any further: what there is of it goes first, the rest streams. */
+  private void goOn(Chunk chunk, BodyBuffer.Addition addition) {
+    boolean tooLarge = addition == BodyBuffer.Addition.OVER_LIMIT;
+    waiting(chunk);
+    observe(tooLarge ? Result.TOO_LARGE : Result.OVERLOADED);
   }
 
   private void outOfMemory() {
@@ -122,7 +141,20 @@ final class GatheredExchange extends KeyedExchange {
   @Override
   public void bodyEnd() {
     whole = true;
-    claimIfWhole();
+    Exchange other = bypassed();
+    if (other != null) {
+      other.bodyEnd();
+    } else {
+      claimIfWhole();
+    }
+  }
+
+  @Override
+  public void flush() {
+    Exchange other = bypassed();
+    if (other != null) {
+      other.flush();
+    }
   }
 
   private void claimIfWhole() {
@@ -155,7 +187,7 @@ final class GatheredExchange extends KeyedExchange {
     } else if (mayDerive()) {
       claimMade();
     } else if (route.keying() == Route.Keying.OPTIONAL) {
-      passOn(PassThroughExchange.gathered(route, course, body, peer, client()));
+      passOn(openBypass(false));
     } else {
       answer(Result.KEY_MISSING, Problems.keyMissing(route.keys()));
     }
@@ -182,13 +214,27 @@ final class GatheredExchange extends KeyedExchange {
   }
 
   @Override
-  PassThroughExchange openBypass() {
-    return PassThroughExchange.bypass(route, course, body, peer, client());
+  PassThroughExchange openBypass(boolean said) {
+    given = true;
+    if (whole && !isWaiting()) {
+      return PassThroughExchange.bypass(route, course, body, said, peer, client());
+    }
+    PassThroughExchange opened =
+        PassThroughExchange.goOn(route, course, contentLength, body, peer, client());
+    while (waiting != null && !waiting.isEmpty()) {
+      opened.body(waiting.remove());
+    }
+    if (whole) {
+      opened.bodyEnd();
+    }
+    return opened;
   }
 
   @Override
   void drop() {
-    body.release();
+    if (!given) {
+      body.release();
+    }
     if (waiting != null) {
       waiting.forEach(Chunk::release);
       waiting.clear();

@@ -42,7 +42,8 @@ final class Guard {
   Exchange open() {
     String nominated = nominated();
     if (nominated != null) {
-      return refuse(
+      return course.refuse(
+          client,
           Result.BAD_REQUEST,
           Problems.badRequest("The header Connection must not name " + nominated + "."));
     }
@@ -87,7 +88,12 @@ final class Guard {
     return keyed;
   }
 
+  /** Refuses; a route that only observes lets the request pass as if there were no gateway. */
   private Exchange refuse(Result result, ProblemDetails problem) {
+    if (route.observe()) {
+      course.observed(result);
+      return PassThroughExchange.open(route, course, contentLength, peer, client);
+    }
     return course.refuse(client, result, problem);
   }
 

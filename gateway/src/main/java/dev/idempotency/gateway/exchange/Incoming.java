@@ -2,6 +2,7 @@ package dev.idempotency.gateway.exchange;
 
 import dev.idempotency.gateway.http.Chunk;
 import dev.idempotency.gateway.http.Headers;
+import dev.idempotency.gateway.http.HttpDate;
 import dev.idempotency.gateway.http.ResponseHead;
 import dev.idempotency.gateway.idempotency.Outcome;
 import dev.idempotency.gateway.idempotency.OutcomePolicy;
@@ -45,15 +46,24 @@ final class Incoming {
     keyed.course.mark(shown.headers());
     Capture begun =
         new Capture(
-            shown,
+            dated(shown),
             contentLength,
             outcome,
             saidSo,
-            BodyBuffer.of(route.responseLimit(), contentLength, exchanges.budget));
+            BodyBuffer.of(route.responseLimit(), contentLength, exchanges.budget),
+            route.answers());
     capture = begun;
     if (wanted && contentLength > route.responseLimit()) {
       begun.begin(keyed.delivery());
     }
+  }
+
+  /** A replay says when the response was made, so that its age can be told (RFC 9110 §6.6.1). */
+  private ResponseHead dated(ResponseHead head) {
+    if (!head.headers().contains("Date")) {
+      head.headers().add("Date", HttpDate.now(exchanges.scheduler.currentTimeMillis()));
+    }
+    return head;
   }
 
   /** What of the trailers goes on. */

@@ -77,8 +77,12 @@ abstract class KeyedExchange implements Exchange, Outgoing {
   /** Starts: the head is there. */
   abstract void begin();
 
-  /** How the request goes on without protection. */
-  abstract PassThroughExchange openBypass();
+  /**
+   * How the request goes on without protection; it takes what is held of the body with it.
+   *
+   * @param said whether the response says so
+   */
+  abstract PassThroughExchange openBypass(boolean said);
 
   /** Frees what is held of the body. May be called again. */
   abstract void drop();
@@ -148,10 +152,10 @@ abstract class KeyedExchange implements Exchange, Outgoing {
   public void clientGone() {
     client = ClientStream.GONE;
     delivery.drop();
-    if (attempt != null) {
-      attempt.clientGone();
-    } else if (bypassed != null) {
+    if (bypassed != null) {
       bypassed.clientGone();
+    } else if (attempt != null) {
+      attempt.clientGone();
     } else if (phase == Phase.READING || phase == Phase.WAITING) {
       finish(Result.CLIENT_GONE, 0);
     }
@@ -166,19 +170,19 @@ abstract class KeyedExchange implements Exchange, Outgoing {
 
   @Override
   public boolean isOver() {
-    if (attempt != null) {
-      return attempt.isOver();
+    if (bypassed != null) {
+      return bypassed.isOver();
     }
-    return bypassed == null ? phase == Phase.ANSWERED : bypassed.isOver();
+    return attempt == null ? phase == Phase.ANSWERED : attempt.isOver();
   }
 
   @Override
   public void clientWritable() {
     delivery.pump();
-    if (attempt != null) {
-      attempt.clientWritable();
-    } else if (bypassed != null) {
+    if (bypassed != null) {
       bypassed.clientWritable();
+    } else if (attempt != null) {
+      attempt.clientWritable();
     }
   }
 
@@ -300,7 +304,12 @@ abstract class KeyedExchange implements Exchange, Outgoing {
 
   final void waitOrRefuse(Duration leaseLeft) {
     long left = waitsUntil - exchanges.scheduler.nanoTime();
-    if (left <= 0 || abandoned || client == ClientStream.GONE || !exchanges.takeWaiter()) {
+    // Who only observes makes nobody wait.
+    if (route.observe()
+        || left <= 0
+        || abandoned
+        || client == ClientStream.GONE
+        || !exchanges.takeWaiter()) {
       answer(Result.IN_FLIGHT, Problems.inFlight(leaseLeft));
       return;
     }
@@ -347,7 +356,7 @@ abstract class KeyedExchange implements Exchange, Outgoing {
           "the store's encryption or compression is switched off");
       answer(Result.GONE, Problems.responseNotKept(replay.response().status()));
     } else if (verdict instanceof Verdict.Replay replay) {
-      replay(ResponseFields.replay(replay.response(), course.head().headers()));
+      replay(ResponseFields.replay(replay.response(), course.head().headers(), route.answers()));
     } else if (verdict instanceof Verdict.NotKept notKept) {
       answer(Result.GONE, Problems.responseNotKept(notKept.status()));
     } else if (verdict instanceof Verdict.KeyReused reused) {
@@ -363,6 +372,10 @@ abstract class KeyedExchange implements Exchange, Outgoing {
   }
 
   private void replay(Response response) {
+    if (isOnlyObserved(Result.REPLAYED)) {
+      observe(Result.REPLAYED);
+      return;
+    }
     course.mark(response.head().headers());
     int length = response.body().length;
     Charge charge = length > Delivery.PIECE ? Charge.of(exchanges.budget, length) : null;
@@ -390,10 +403,32 @@ abstract class KeyedExchange implements Exchange, Outgoing {
   }
 
   private void bypass() {
-    passOn(openBypass());
+    if (isOnlyObserved(Result.BYPASSED)) {
+      observe(Result.BYPASSED);
+    } else {
+      passOn(openBypass(true));
+    }
   }
 
-  /** Leaves the request to an exchange without protection. */
+  private boolean isOnlyObserved(Result result) {
+    return route.observe() && result.isIntervention() && bypassed == null;
+  }
+
+  /**
+   * Notes what would have become of the request, which goes on as it would without a gateway.
+   *
+   * @param result null where it would have gone on
+   */
+  final void observe(@Nullable Result result) {
+    course.observed(result);
+    if (client == ClientStream.GONE) {
+      finish(Result.CLIENT_GONE, 0);
+    } else {
+      passOn(openBypass(false));
+    }
+  }
+
+  /** Nothing of it is decided here any more. */
   final void passOn(PassThroughExchange opened) {
     phase = Phase.ANSWERED;
     exchanges.decided(this);
@@ -435,9 +470,13 @@ abstract class KeyedExchange implements Exchange, Outgoing {
     delivery.drop();
   }
 
-  /** Refuses and ends. */
+  /** Refuses and ends; a route that only observes lets the request go on. */
   final void answer(Result result, ProblemDetails problem) {
-    answer(result, course.render(problem), null);
+    if (isOnlyObserved(result)) {
+      observe(result);
+    } else {
+      answer(result, course.render(problem), null);
+    }
   }
 
   /** Answers with a whole response and ends. */

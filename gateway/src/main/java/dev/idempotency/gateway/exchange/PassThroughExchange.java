@@ -1,11 +1,13 @@
 package dev.idempotency.gateway.exchange;
 
+import dev.idempotency.gateway.http.ArrayChunk;
 import dev.idempotency.gateway.http.Chunk;
 import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.http.RequestHead;
 import dev.idempotency.gateway.http.Response;
 import dev.idempotency.gateway.http.ResponseHead;
 import dev.idempotency.gateway.http.Tunnel;
+import java.util.ArrayDeque;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +24,8 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
   private final long contentLength;
   private final Peer peer;
   private final @Nullable BodyBuffer wholeBody;
+  private final @Nullable BodyBuffer firstBytes;
+  private @Nullable ArrayDeque<Chunk> early;
   private final boolean unprotected;
   private ClientStream client;
   private @Nullable UpstreamConnection connection;
@@ -39,6 +43,7 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
       Course course,
       long contentLength,
       @Nullable BodyBuffer wholeBody,
+      @Nullable BodyBuffer firstBytes,
       boolean unprotected,
       Peer peer,
       ClientStream client) {
@@ -46,6 +51,7 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
     this.course = course;
     this.contentLength = contentLength;
     this.wholeBody = wholeBody;
+    this.firstBytes = firstBytes;
     this.unprotected = unprotected;
     this.peer = peer;
     this.client = client;
@@ -55,7 +61,7 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
   static Exchange open(
       Route route, Course course, long contentLength, Peer peer, ClientStream client) {
     PassThroughExchange exchange =
-        new PassThroughExchange(route, course, contentLength, null, false, peer, client);
+        new PassThroughExchange(route, course, contentLength, null, null, false, peer, client);
     // With a connection at hand, head and body go out in one piece when the burst of reading ends.
     exchange.opening = true;
     route.upstream().acquire(exchange);
@@ -66,36 +72,49 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
   /** Streams a request through that asks for a WebSocket; a tunnel comes of it if it is granted. */
   static Exchange upgrade(Route route, Course course, Peer peer, ClientStream client) {
     PassThroughExchange exchange =
-        new PassThroughExchange(route, course, 0, null, false, peer, client);
+        new PassThroughExchange(route, course, 0, null, null, false, peer, client);
     exchange.upgrade = true;
     route.upstream().acquire(exchange);
     return exchange;
   }
 
   /**
-   * Forwards a request that turned out to have no key.
+   * Forwards a request with a key that the store can't protect.
    *
    * @param body the whole body, released when the exchange ends
+   * @param said whether the response says so
    */
-  static PassThroughExchange gathered(
-      Route route, Course course, BodyBuffer body, Peer peer, ClientStream client) {
-    return new PassThroughExchange(route, course, body.length(), body, false, peer, client);
+  static PassThroughExchange bypass(
+      Route route, Course course, BodyBuffer body, boolean said, Peer peer, ClientStream client) {
+    return new PassThroughExchange(route, course, body.length(), body, null, said, peer, client);
+  }
+
+  /** The same for a request whose body streams and was not asked for yet. */
+  static PassThroughExchange bypass(
+      Route route,
+      Course course,
+      long contentLength,
+      boolean said,
+      Peer peer,
+      ClientStream client) {
+    return new PassThroughExchange(route, course, contentLength, null, null, said, peer, client);
   }
 
   /**
-   * Forwards a request with a key that the store can't protect; the response says so.
+   * Forwards a request whose body is on its way and is not gathered any further.
    *
-   * @param body the whole body, released when the exchange ends
+   * @param firstBytes what has come of it, released when the exchange ends
    */
-  static PassThroughExchange bypass(
-      Route route, Course course, BodyBuffer body, Peer peer, ClientStream client) {
-    return new PassThroughExchange(route, course, body.length(), body, true, peer, client);
-  }
-
-  /** The same for a request whose body streams. */
-  static PassThroughExchange bypass(
-      Route route, Course course, long contentLength, Peer peer, ClientStream client) {
-    return new PassThroughExchange(route, course, contentLength, null, true, peer, client);
+  static PassThroughExchange goOn(
+      Route route,
+      Course course,
+      long contentLength,
+      BodyBuffer firstBytes,
+      Peer peer,
+      ClientStream client) {
+    client.pauseBody();
+    return new PassThroughExchange(
+        route, course, contentLength, null, firstBytes, false, peer, client);
   }
 
   /** Starts an exchange without protection, as soon as its caller knows of it. */
@@ -119,15 +138,39 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
         route.upstream().acquire(this);
       }
     } else if (streams()) {
-      if (bodyEnded) {
-        // A request without content was whole before there was a connection.
-        acquired.end();
-        return;
-      }
+      stream(acquired);
+    }
+  }
+
+  private void stream(UpstreamConnection acquired) {
+    writeEarly(acquired);
+    if (connection == null) {
+      // A write failed at once.
+      return;
+    }
+    if (bodyEnded) {
+      // The request was whole before there was a connection.
+      acquired.end();
+      return;
+    }
+    if (firstBytes == null) {
       client.wantBody();
-      if (!opening) {
-        acquired.flush();
-      }
+    } else if (acquired.isWritable()) {
+      client.resumeBody();
+    }
+    if (!opening) {
+      acquired.flush();
+    }
+  }
+
+  /** What came before there was a connection. */
+  private void writeEarly(UpstreamConnection acquired) {
+    if (firstBytes != null && firstBytes.length() > 0) {
+      byte[] bytes = firstBytes.toByteArray();
+      acquired.write(new ArrayChunk(bytes, 0, bytes.length));
+    }
+    while (early != null && !early.isEmpty() && connection != null) {
+      acquired.write(early.remove());
     }
   }
 
@@ -154,7 +197,13 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
   public void body(Chunk chunk) {
     UpstreamConnection live = connection;
     if (live == null) {
-      chunk.release();
+      if (firstBytes == null || ended) {
+        chunk.release();
+      } else {
+        // Little: the client's edge was told to stop.
+        early = early == null ? new ArrayDeque<>() : early;
+        early.add(chunk);
+      }
       return;
     }
     live.write(chunk);
@@ -228,6 +277,7 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
     if (unprotected) {
       sent.headers().add(ResponseFields.BYPASSED, "true");
     }
+    route.answers().expose(sent.headers());
     nominated = ResponseFields.nominated(head);
     begun = true;
     status = head.status();
@@ -305,6 +355,14 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
     ended = true;
     if (wholeBody != null) {
       wholeBody.release();
+    }
+    if (firstBytes != null) {
+      firstBytes.release();
+      client.resumeBody();
+    }
+    if (early != null) {
+      early.forEach(Chunk::release);
+      early.clear();
     }
     course.end(result, toldStatus);
   }

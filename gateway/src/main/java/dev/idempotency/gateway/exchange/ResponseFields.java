@@ -18,6 +18,8 @@ final class ResponseFields {
 
   static final String REPLAYED = "Idempotent-Replayed";
   static final String BYPASSED = "Idempotency-Bypassed";
+  static final String EXPIRES = "Idempotency-Expires";
+  static final String ORIGINAL_TRACE = "Idempotency-Original-Trace";
   static final String DERIVED = "Idempotency-Key-Derived";
 
   /** Says that the body is not the one that the first caller got. */
@@ -105,9 +107,13 @@ final class ResponseFields {
   private static boolean isGatewaysOwn(String name) {
     return switch (name.length()) {
       case 14 -> name.equalsIgnoreCase("Content-Length");
-      case 19 -> name.equalsIgnoreCase(REPLAYED) || name.equalsIgnoreCase(OutcomePolicy.HEADER);
+      case 19 ->
+          name.equalsIgnoreCase(REPLAYED)
+              || name.equalsIgnoreCase(OutcomePolicy.HEADER)
+              || name.equalsIgnoreCase(EXPIRES);
       case 20 -> name.equalsIgnoreCase(BYPASSED) || name.equalsIgnoreCase(REDACTED);
       case 23 -> name.equalsIgnoreCase(DERIVED);
+      case 26 -> name.equalsIgnoreCase(ORIGINAL_TRACE);
       default -> false;
     };
   }
@@ -156,18 +162,12 @@ final class ResponseFields {
         && !lower.startsWith("x-rate-limit-");
   }
 
-  /**
-   * The replay for a request. Permissions made for one origin are not shown to another (Fetch
-   * standard, CORS protocol).
-   */
-  static Response replay(StoredResponse stored, Headers request) {
+  /** The replay for a request. */
+  static Response replay(StoredResponse stored, Headers request, AnswerRule answers) {
     Response response = stored.toResponse();
     Headers headers = response.head().headers();
-    String allowed = headers.get("Access-Control-Allow-Origin");
-    if (allowed != null && !allowed.equals("*") && !allowed.equals(request.get("Origin"))) {
-      headers.removeIf((name, value) -> name.regionMatches(true, 0, "Access-Control-", 0, 15));
-    }
     headers.add(REPLAYED, "true");
+    answers.readdress(headers, request);
     return response;
   }
 }

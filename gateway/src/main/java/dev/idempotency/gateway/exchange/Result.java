@@ -55,6 +55,28 @@ public enum Result {
 
   private final String label = name().toLowerCase(Locale.ROOT);
 
+  /**
+   * Whether the gateway decided so instead of forwarding, and a gateway that only observes forwards
+   * all the same. What a plain proxy would answer too is not such a thing.
+   */
+  boolean isIntervention() {
+    return switch (this) {
+      case PASSED,
+          COMPLETED,
+          NOT_KEPT,
+          RELEASED,
+          UNKNOWN,
+          BAD_REQUEST,
+          NO_ROUTE,
+          NOT_SENT,
+          SHUTTING_DOWN,
+          UPSTREAM_FAILED,
+          CLIENT_GONE ->
+          false;
+      default -> true;
+    };
+  }
+
   /** The value of the metrics label. */
   public String label() {
     return label;

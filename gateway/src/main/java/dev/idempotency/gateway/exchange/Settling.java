@@ -1,6 +1,7 @@
 package dev.idempotency.gateway.exchange;
 
 import dev.idempotency.gateway.http.Headers;
+import dev.idempotency.gateway.http.HttpDate;
 import dev.idempotency.gateway.http.ProblemDetails;
 import dev.idempotency.gateway.idempotency.Fingerprints;
 import dev.idempotency.gateway.idempotency.Outcome;
@@ -77,29 +78,66 @@ final class Settling {
    * could tell whose retry may have it.
    */
   void end(Capture whole, Headers trailers) {
-    StoredResponse stored = seen.isOpen() ? null : whole.stored(trailers, route.copy());
+    StoredResponse stored = seen.isOpen() ? null : stored(whole, trailers);
     course.asked();
     Stages.when(
         settled(whole, stored),
         reply -> {
           course.replied();
           if (reply instanceof WriteReply.Fenced fenced) {
-            fenced(fenced.current());
+            fencedAtTheEnd(fenced.current(), whole, trailers);
           } else {
-            deliver(whole, trailers, stored != null);
+            deliver(whole, trailers, stored);
           }
         },
         unavailable -> {
           course.replied();
           // The client gets its answer; the record follows as soon as the store is back.
           defer(whole, stored);
-          deliver(whole, trailers, stored != null);
+          deliver(whole, trailers, stored);
         },
         exchanges.listener);
   }
 
-  private void deliver(Capture whole, Headers trailers, boolean kept) {
-    Result result = result(whole.outcome(), kept);
+  /** The copy, which says of itself what only this first exchange knows; null: none is kept. */
+  private @Nullable StoredResponse stored(Capture whole, Headers trailers) {
+    StoredResponse stored = whole.stored(trailers, route.copy());
+    if (stored == null || whole.outcome() != Outcome.COMPLETED) {
+      return stored;
+    }
+    String trace = TraceParent.traceId(course.head().headers());
+    if (trace != null) {
+      stored.headers().add(ResponseFields.ORIGINAL_TRACE, trace);
+    }
+    if (route.copy().expires()) {
+      // A write that has to be tried again makes the record live longer than it says: never less.
+      long end = exchanges.scheduler.currentTimeMillis() + reservation.retention().toMillis();
+      stored.headers().add(ResponseFields.EXPIRES, HttpDate.of(end));
+    }
+    return stored;
+  }
+
+  private void fencedAtTheEnd(StoredOperation current, Capture whole, Headers trailers) {
+    if (route.observe()) {
+      // Who only observes gives every client the answer to its own request.
+      exchanges.listener.fenced();
+      deliver(whole, trailers, null);
+    } else {
+      fenced(current);
+    }
+  }
+
+  /**
+   * Gives the client its response.
+   *
+   * @param kept what a replay of it will be; null where there will be none
+   */
+  private void deliver(Capture whole, Headers trailers, @Nullable StoredResponse kept) {
+    Result result = result(whole.outcome(), kept != null);
+    String expires = kept == null ? null : kept.headers().get(ResponseFields.EXPIRES);
+    if (expires != null) {
+      whole.head().headers().add(ResponseFields.EXPIRES, expires);
+    }
     if (whole.isBegun()) {
       int status = whole.head().status();
       keyed.delivery().end(trailers, () -> course.end(result, status));
@@ -154,7 +192,7 @@ final class Settling {
    * @param then runs when the record is written, or waits to be
    */
   void late(Capture whole, Headers trailers, Runnable then) {
-    StoredResponse stored = whole.stored(trailers, route.copy());
+    StoredResponse stored = stored(whole, trailers);
     lateResponse = true;
     Stages.when(
         settled(whole, stored),
@@ -193,7 +231,7 @@ final class Settling {
     Stages.when(
         exchanges.store.settle(reservation, new Settlement.Unknown()),
         reply -> {
-          if (reply instanceof WriteReply.Fenced fenced) {
+          if (reply instanceof WriteReply.Fenced fenced && !route.observe()) {
             fenced(fenced.current());
           } else {
             respond(result, problem);
@@ -232,7 +270,7 @@ final class Settling {
     Stages.when(
         keyed.withdraw(reservation),
         reply -> {
-          if (reply instanceof WriteReply.Fenced fenced) {
+          if (reply instanceof WriteReply.Fenced fenced && !route.observe()) {
             // The process was stopped for longer than its lease and another attempt took over.
             fenced(fenced.current());
           } else {

@@ -38,6 +38,9 @@ final class UploadExchange extends KeyedExchange {
 
   private @Nullable UpstreamConnection connection;
 
+  /** What a duplicate met that is only observed. */
+  private @Nullable StoredOperation observed;
+
   /** A duplicate's own. */
   private @Nullable Fingerprints compared;
 
@@ -70,6 +73,9 @@ final class UploadExchange extends KeyedExchange {
   public void body(Chunk chunk) {
     Exchange other = bypassed();
     if (other != null) {
+      if (observed != null) {
+        running.add(chunk);
+      }
       other.body(chunk);
       return;
     }
@@ -79,7 +85,9 @@ final class UploadExchange extends KeyedExchange {
       return;
     }
     received += chunk.length();
-    if (received > route.requestLimit()) {
+    if (received > route.requestLimit() && route.observe()) {
+      course.observed(Result.TOO_LARGE);
+    } else if (received > route.requestLimit()) {
       chunk.release();
       tooLarge();
       return;
@@ -119,6 +127,9 @@ final class UploadExchange extends KeyedExchange {
   public void bodyEnd() {
     Exchange other = bypassed();
     if (other != null) {
+      if (observed != null) {
+        course.observed(wouldBe(observed, running.end()));
+      }
       other.bodyEnd();
       return;
     }
@@ -156,6 +167,12 @@ final class UploadExchange extends KeyedExchange {
 
   @Override
   void unread(StoredOperation operation) {
+    if (route.observe()) {
+      // The body streams on and is hashed on the way; until its end it is taken for the same.
+      observed = operation;
+      observe(wouldBe(operation, Fingerprints.only(operation.fingerprint())));
+      return;
+    }
     compares = true;
     boolean retried =
         operation.state() instanceof StoredOperation.OutcomeUnknown
@@ -166,6 +183,21 @@ final class UploadExchange extends KeyedExchange {
       read();
       endIfWanted();
     }
+  }
+
+  /** What would become of a duplicate; null where it would be forwarded. */
+  private @Nullable Result wouldBe(StoredOperation operation, Fingerprints made) {
+    Verdict verdict = Verdict.on(operation, made, route.unknown());
+    if (verdict instanceof Verdict.KeyReused) {
+      return Result.KEY_REUSED;
+    } else if (verdict instanceof Verdict.TakeOver) {
+      return null;
+    } else if (verdict instanceof Verdict.InFlight) {
+      return Result.IN_FLIGHT;
+    } else if (verdict instanceof Verdict.Replay) {
+      return Result.REPLAYED;
+    }
+    return verdict instanceof Verdict.Hold ? Result.HELD : Result.GONE;
   }
 
   /** Looks at the record as it is now: nothing of it was held while the body was read. */
@@ -262,9 +294,9 @@ final class UploadExchange extends KeyedExchange {
   }
 
   @Override
-  PassThroughExchange openBypass() {
+  PassThroughExchange openBypass(boolean said) {
     PassThroughExchange opened =
-        PassThroughExchange.bypass(route, course, contentLength, peer, client());
+        PassThroughExchange.bypass(route, course, contentLength, said, peer, client());
     if (ended) {
       opened.bodyEnd();
     }

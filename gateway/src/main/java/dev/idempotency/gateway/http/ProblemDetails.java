@@ -19,7 +19,8 @@ public record ProblemDetails(String type, int status, String title, String detai
    */
   public static final String PAGE = "/.well-known/idempotency";
 
-  private static final String DOCUMENTATION = PAGE + '#';
+  /** The media type of its own form. */
+  public static final String CONTENT_TYPE = "application/problem+json";
 
   /** Without further header fields. */
   public ProblemDetails(String type, int status, String title, String detail) {
@@ -38,43 +39,38 @@ public record ProblemDetails(String type, int status, String title, String detai
     return new ProblemDetails(type, status, title, detail, fields);
   }
 
+  /** Where this type of error is explained: a reference that is relative to the request. */
+  public String documentation() {
+    return PAGE + '#' + type;
+  }
+
   /** The response that tells the client. */
   public Response toResponse() {
+    return toResponse(status, CONTENT_TYPE, toJson());
+  }
+
+  /** The same in another form, with the same further fields. */
+  public Response toResponse(int otherStatus, String contentType, String body) {
     Headers headers =
         Headers.of(
             "Content-Type",
-            "application/problem+json",
+            contentType,
             "Cache-Control",
             "no-store",
             "Link",
-            '<' + DOCUMENTATION + type + ">; rel=\"describedby\"");
+            '<' + documentation() + ">; rel=\"describedby\"");
     more.forEach(headers::add);
-    return Response.of(status, headers, toJson().getBytes(StandardCharsets.UTF_8));
+    return Response.of(otherStatus, headers, body.getBytes(StandardCharsets.UTF_8));
   }
 
   private String toJson() {
     StringBuilder json = new StringBuilder(160 + detail.length());
     json.append("{\"type\":");
-    quote(json, DOCUMENTATION + type);
+    JsonString.quote(json, documentation());
     json.append(",\"title\":");
-    quote(json, title);
+    JsonString.quote(json, title);
     json.append(",\"status\":").append(status).append(",\"detail\":");
-    quote(json, detail);
+    JsonString.quote(json, detail);
     return json.append("}\n").toString();
-  }
-
-  private static void quote(StringBuilder json, String text) {
-    json.append('"');
-    for (int i = 0; i < text.length(); i++) {
-      char c = text.charAt(i);
-      if (c == '"' || c == '\\') {
-        json.append('\\').append(c);
-      } else if (c < 0x20) {
-        json.append(String.format("\\u%04x", (int) c));
-      } else {
-        json.append(c);
-      }
-    }
-    json.append('"');
   }
 }

@@ -1,6 +1,7 @@
 package dev.idempotency.gateway.operations;
 
 import dev.idempotency.gateway.exchange.ExchangeListener;
+import dev.idempotency.gateway.exchange.Result;
 import dev.idempotency.gateway.http.RequestHead;
 import java.time.InstantSource;
 import org.slf4j.Logger;
@@ -54,6 +55,10 @@ public final class AccessLog implements ExchangeListener {
     JsonText.quote(line.append(",\"path\":"), shortened(head.path()));
     JsonText.quote(line.append(",\"route\":"), summary.route());
     JsonText.quote(line.append(",\"outcome\":"), summary.result().label());
+    Result wouldBe = summary.wouldBe();
+    if (wouldBe != null) {
+      JsonText.quote(line.append(",\"would_be\":"), wouldBe.label());
+    }
     line.append(",\"status\":").append(summary.status());
     line.append(",\"attempt\":").append(summary.attempt());
     if (summary.derived()) {
@@ -71,6 +76,10 @@ public final class AccessLog implements ExchangeListener {
     JsonText.escape(line.append(' '), shortened(head.path()));
     line.append("\" route=").append(summary.route().isEmpty() ? "-" : summary.route());
     line.append(" outcome=").append(summary.result().label());
+    Result wouldBe = summary.wouldBe();
+    if (wouldBe != null) {
+      line.append(" would_be=").append(wouldBe.label());
+    }
     line.append(" status=").append(summary.status());
     line.append(" attempt=").append(summary.attempt());
     if (summary.derived()) {

@@ -62,6 +62,7 @@ final class GatewayCollector implements MultiCollector {
     routes.add(metrics.unrouted());
     all.add(requests(routes));
     all.add(derivedKeys(routes));
+    all.add(observed(routes));
     all.add(
         histogram(
             "gateway_request_duration_seconds",
@@ -111,6 +112,20 @@ final class GatewayCollector implements MultiCollector {
         routes.stream()
             .map(counts -> point(counts.derived.sum(), Labels.of("route", counts.route())))
             .toList());
+  }
+
+  private static CounterSnapshot observed(List<RouteCounts> routes) {
+    List<CounterDataPointSnapshot> points = new ArrayList<>();
+    for (RouteCounts counts : routes) {
+      counts.visitObserved(
+          (wouldBe, count) ->
+              points.add(point(count, Labels.of("route", counts.route(), "would_be", wouldBe))));
+    }
+    return new CounterSnapshot(
+        new MetricMetadata(
+            "gateway_observed",
+            "Requests that went on because their route only observes, by what they would have got."),
+        points);
   }
 
   private static HistogramSnapshot histogram(

@@ -4,6 +4,7 @@ import dev.idempotency.gateway.exchange.ExchangeListener.Summary;
 import dev.idempotency.gateway.exchange.Result;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.ObjLongConsumer;
 
 /**
  * What is counted of one route's exchanges. A count appears when it is first needed, so that a
@@ -22,6 +23,8 @@ final class RouteCounts {
   private final AtomicReferenceArray<LongAdder> requests =
       new AtomicReferenceArray<>(RESULTS.length * CLASSES.length);
   final LongAdder derived = new LongAdder();
+  private final AtomicReferenceArray<LongAdder> observed =
+      new AtomicReferenceArray<>(RESULTS.length);
   final DurationCounts whole = new DurationCounts();
   final DurationCounts upstream = new DurationCounts();
   final DurationCounts store = new DurationCounts();
@@ -69,6 +72,10 @@ final class RouteCounts {
     if (summary.derived()) {
       derived.increment();
     }
+    Result wouldBe = summary.wouldBe();
+    if (wouldBe != null) {
+      observed(wouldBe).increment();
+    }
     whole.add(summary.wholeNanos());
     if (summary.upstreamNanos() > 0) {
       upstream.add(summary.upstreamNanos());
@@ -82,12 +89,18 @@ final class RouteCounts {
   private LongAdder requests(Result result, int status) {
     int index = result.ordinal() * CLASSES.length + classOf(status);
     LongAdder there = requests.get(index);
-    return there != null ? there : appear(index);
+    return there != null ? there : appear(requests, index);
   }
 
-  private LongAdder appear(int index) {
+  @SuppressWarnings("EnumOrdinal") // as above
+  private LongAdder observed(Result wouldBe) {
+    LongAdder there = observed.get(wouldBe.ordinal());
+    return there != null ? there : appear(observed, wouldBe.ordinal());
+  }
+
+  private static LongAdder appear(AtomicReferenceArray<LongAdder> counts, int index) {
     LongAdder made = new LongAdder();
-    LongAdder there = requests.compareAndExchange(index, null, made);
+    LongAdder there = counts.compareAndExchange(index, null, made);
     return there != null ? there : made;
   }
 
@@ -105,6 +118,16 @@ final class RouteCounts {
       if (count != null) {
         Result result = RESULTS[i / CLASSES.length];
         visitor.visit(result.label(), CLASSES[i % CLASSES.length], count.sum());
+      }
+    }
+  }
+
+  /** Calls the consumer for every result that was observed and not brought about. */
+  void visitObserved(ObjLongConsumer<String> visitor) {
+    for (int i = 0; i < observed.length(); i++) {
+      LongAdder count = observed.get(i);
+      if (count != null) {
+        visitor.accept(RESULTS[i].label(), count.sum());
       }
     }
   }

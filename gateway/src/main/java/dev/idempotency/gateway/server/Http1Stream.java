@@ -4,6 +4,7 @@ import dev.idempotency.gateway.exchange.ClientStream;
 import dev.idempotency.gateway.exchange.Exchange;
 import dev.idempotency.gateway.http.Chunk;
 import dev.idempotency.gateway.http.Headers;
+import dev.idempotency.gateway.http.HttpDate;
 import dev.idempotency.gateway.http.Response;
 import dev.idempotency.gateway.http.ResponseHead;
 import dev.idempotency.gateway.http.Tunnel;

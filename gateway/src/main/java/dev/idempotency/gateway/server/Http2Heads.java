@@ -1,6 +1,7 @@
 package dev.idempotency.gateway.server;
 
 import dev.idempotency.gateway.http.Headers;
+import dev.idempotency.gateway.http.HttpDate;
 import dev.idempotency.gateway.http.ResponseHead;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;

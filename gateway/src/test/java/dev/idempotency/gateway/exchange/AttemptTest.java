@@ -318,7 +318,7 @@ class AttemptTest {
     stage.store.done();
     assertThat(call.client().text()).isEqualTo("made");
     assertThat(stage.store.completed().get(0).headers())
-        .isEqualTo(Headers.of("Location", "/orders/1"));
+        .isEqualTo(Headers.of("Location", "/orders/1", "Date", Stage.DATE));
     assertThat(stage.heard.results()).containsExactly(Result.COMPLETED);
     isOver(stage);
   }
@@ -544,7 +544,7 @@ class AttemptTest {
 
     assertThat(call.client().isAnswered()).isTrue();
     assertThat(stage.store.completed().get(0).headers())
-        .isEqualTo(Headers.of("Content-Type", "text/event-stream"));
+        .isEqualTo(Headers.of("Content-Type", "text/event-stream", "Date", Stage.DATE));
     isOver(stage);
   }
 

@@ -21,7 +21,8 @@ class CaptureTest {
         -1,
         Outcome.COMPLETED,
         false,
-        new BodyBuffer(limit, budget));
+        new BodyBuffer(limit, budget),
+        AnswerRule.DEFAULT);
   }
 
   private static String stored(Capture capture) {

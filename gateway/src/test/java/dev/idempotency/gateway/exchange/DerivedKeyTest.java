@@ -52,10 +52,10 @@ class DerivedKeyTest {
   @Test
   void requestWithoutAKeyNamesItsOperationItself() {
     Stage stage = settings().open();
-    stage.whole("/orders", "{}", ACME);
-    stage.whole("/orders", "{}", ACME);
-    stage.whole("/orders", "[]", ACME);
-    stage.whole("/orders", "{}", new String[] {"X-Tenant", "other"});
+    stage.request("/orders", "{}", ACME);
+    stage.request("/orders", "{}", ACME);
+    stage.request("/orders", "[]", ACME);
+    stage.request("/orders", "{}", new String[] {"X-Tenant", "other"});
 
     assertThat(claimed(stage))
         .containsExactly(
@@ -68,7 +68,7 @@ class DerivedKeyTest {
   @Test
   void requestWithAKeyIsNamedByIt() {
     Stage stage = settings().open();
-    stage.whole("/orders", "{}", new String[] {"X-Tenant", "acme", "Idempotency-Key", "k"});
+    stage.request("/orders", "{}", new String[] {"X-Tenant", "acme", "Idempotency-Key", "k"});
 
     assertThat(claimed(stage))
         .containsExactly(OperationId.of("create-order", List.of("acme"), new IdempotencyKey("k")));
@@ -79,7 +79,7 @@ class DerivedKeyTest {
   void malformedKeyIsRefusedAndNoneDerived() {
     Stage stage = settings().open();
     Stage.Call call =
-        stage.whole("/orders", "{}", new String[] {"X-Tenant", "acme", "Idempotency-Key", ""});
+        stage.request("/orders", "{}", new String[] {"X-Tenant", "acme", "Idempotency-Key", ""});
 
     assertThat(call.client().problem()).isEqualTo("key-invalid");
     assertThat(stage.store.commands()).isEmpty();
@@ -88,11 +88,11 @@ class DerivedKeyTest {
   @Test
   void recordLivesForTheWindowAndAtLeastForItsLease() {
     Stage stage = settings().open();
-    stage.whole("/orders", "{}", ACME);
+    stage.request("/orders", "{}", ACME);
     assertThat(stage.store.reservations().get(0).retention()).isEqualTo(WINDOW);
 
     Stage shorter = settings().keys(derived(Duration.ofSeconds(1))).open();
-    shorter.whole("/orders", "{}", ACME);
+    shorter.request("/orders", "{}", ACME);
     assertThat(shorter.store.reservations().get(0).retention()).isEqualTo(Stage.LEASE);
   }
 
@@ -100,7 +100,7 @@ class DerivedKeyTest {
   void firstAnswerSaysThatTheKeyWasDerivedWhateverTheUpstreamSays() {
     Stage stage = settings().open();
     String[] fields = {"X-Tenant", "acme", "Idempotency-Key-Derived", "forged"};
-    Stage.Call call = stage.whole("/orders", "{}", fields);
+    Stage.Call call = stage.request("/orders", "{}", fields);
     stage.store.acquire();
     Connection connection = stage.upstream.connect();
     assertThat(connection.head().headers().contains("Idempotency-Key-Derived")).isFalse();
@@ -118,7 +118,7 @@ class DerivedKeyTest {
   void answerUnderASentKeyNeverSaysSo() {
     Stage stage = settings().open();
     String[] fields = {"X-Tenant", "acme", "Idempotency-Key", "k"};
-    Stage.Call call = stage.whole("/orders", "{}", fields);
+    Stage.Call call = stage.request("/orders", "{}", fields);
     stage.store.acquire();
     answer(stage.upstream.connect().receiver(), 201, "made", "idempotency-key-derived", "forged");
     stage.store.done();
@@ -130,9 +130,9 @@ class DerivedKeyTest {
   @Test
   void replayAndRefusalSayThatTheKeyWasDerived() {
     Stage stage = settings().open();
-    Stage.Call replayed = stage.whole("/orders", "{}", ACME);
+    Stage.Call replayed = stage.request("/orders", "{}", ACME);
     stage.store.existing(1, DONE);
-    Stage.Call refused = stage.whole("/orders", "{}", ACME);
+    Stage.Call refused = stage.request("/orders", "{}", ACME);
     stage.store.existing(1, new InFlight(Duration.ofSeconds(1)));
 
     assertThat(replayed.client().headers().all("Idempotency-Key-Derived")).containsExactly("true");
@@ -144,11 +144,11 @@ class DerivedKeyTest {
   @Test
   void callersThatNobodyTellsApartNeverShareADerivedKey() {
     Stage required = Stage.with().keys(derived(WINDOW)).open();
-    Stage.Call refused = required.whole("/orders", "{}", new String[] {});
+    Stage.Call refused = required.request("/orders", "{}", new String[] {});
     assertThat(refused.client().problem()).isEqualTo("key-missing");
 
     Stage optional = Stage.with().keys(derived(WINDOW)).optional().open();
-    Stage.Call passed = optional.whole("/orders", "{}", new String[] {});
+    Stage.Call passed = optional.request("/orders", "{}", new String[] {});
     answer(optional.upstream.connect().receiver(), 201, "made");
     assertThat(passed.client().text()).isEqualTo("made");
     assertThat(optional.heard.results()).containsExactly(Result.PASSED);
@@ -162,7 +162,7 @@ class DerivedKeyTest {
   @Test
   void callerWithoutTheNamedIdentityIsRefused() {
     Stage stage = settings().optional().open();
-    Stage.Call call = stage.whole("/orders", "{}", new String[] {});
+    Stage.Call call = stage.request("/orders", "{}", new String[] {});
 
     assertThat(call.client().problem()).isEqualTo("identity-missing");
   }

@@ -7,6 +7,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.Consumer;
 
 /** An upstream that connects and answers when a test says so. */
 final class FakeUpstream implements Upstream {
@@ -24,7 +25,13 @@ final class FakeUpstream implements Upstream {
 
   /** Gives the oldest caller a connection. */
   Connection connect() {
+    return connect(connection -> {});
+  }
+
+  /** The same with a connection that was changed before. */
+  Connection connect(Consumer<Connection> change) {
     Connection connection = new Connection(true);
+    change.accept(connection);
     waiting.remove().acquired(connection);
     return connection;
   }

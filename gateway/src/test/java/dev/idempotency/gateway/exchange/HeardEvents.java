@@ -3,6 +3,8 @@ package dev.idempotency.gateway.exchange;
 import dev.idempotency.gateway.http.RequestHead;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /** Writes down what exchanges tell; a bug fails the test at once. */
 final class HeardEvents implements ExchangeListener {
@@ -22,6 +24,11 @@ final class HeardEvents implements ExchangeListener {
   /** Whether their keys were derived, in order. */
   List<Boolean> derived() {
     return closed.stream().map(Summary::derived).toList();
+  }
+
+  /** What would have become of them, in order; null where they became that. */
+  List<@Nullable Result> wouldBe() {
+    return closed.stream().map(Summary::wouldBe).collect(Collectors.toList());
   }
 
   @Override

@@ -63,9 +63,9 @@ class KeyPlacesTest {
   @Test
   void firstSourceThatHasAKeyCounts() {
     Stage stage = Stage.with().keys(from(HEADER, QUERY, BODY)).open();
-    stage.whole("/orders?id=q", "key=b", new String[] {"X-Key", "h"});
-    stage.whole("/orders?id=q", "key=b", new String[] {});
-    stage.whole("/orders", "key=b", new String[] {});
+    stage.request("/orders?id=q", "key=b", new String[] {"X-Key", "h"});
+    stage.request("/orders?id=q", "key=b", new String[] {});
+    stage.request("/orders", "key=b", new String[] {});
 
     assertThat(claimed(stage)).containsExactly(byKey("h"), byKey("q"), byKey("b"));
   }
@@ -73,8 +73,8 @@ class KeyPlacesTest {
   @Test
   void bodyBeforeTheQueryCountsBeforeIt() {
     Stage stage = Stage.with().keys(from(BODY, QUERY)).open();
-    stage.whole("/orders?id=q", "key=b", new String[] {});
-    stage.whole("/orders?id=q", "{}", new String[] {});
+    stage.request("/orders?id=q", "key=b", new String[] {});
+    stage.request("/orders?id=q", "{}", new String[] {});
 
     assertThat(claimed(stage)).containsExactly(byKey("b"), byKey("q"));
   }
@@ -84,11 +84,11 @@ class KeyPlacesTest {
     Stage stage = Stage.with().keys(from(HEADER, QUERY, BODY)).optional().open();
     List<Stage.Call> calls =
         List.of(
-            stage.whole("/orders?id=q", "key=b", new String[] {"X-Key", ""}),
-            stage.whole("/orders?id=q", "key=b", new String[] {"X-Key", "a", "x-key", "a"}),
-            stage.whole("/orders?id=", "key=b", new String[] {}),
-            stage.whole("/orders?id=%zz", "key=b", new String[] {}),
-            stage.whole("/orders?id=a&id=a", "key=b", new String[] {}));
+            stage.request("/orders?id=q", "key=b", new String[] {"X-Key", ""}),
+            stage.request("/orders?id=q", "key=b", new String[] {"X-Key", "a", "x-key", "a"}),
+            stage.request("/orders?id=", "key=b", new String[] {}),
+            stage.request("/orders?id=%zz", "key=b", new String[] {}),
+            stage.request("/orders?id=a&id=a", "key=b", new String[] {}));
 
     for (Stage.Call call : calls) {
       assertThat(call.client().problem()).isEqualTo("key-invalid");
@@ -103,7 +103,7 @@ class KeyPlacesTest {
   @Test
   void whatIsMalformedInTheBodyIsNotMadeGoodByTheQueryBehindIt() {
     Stage stage = Stage.with().keys(from(BODY, QUERY)).open();
-    Stage.Call call = stage.whole("/orders?id=q", "broken", new String[] {});
+    Stage.Call call = stage.request("/orders?id=q", "broken", new String[] {});
 
     assertThat(call.client().problem()).isEqualTo("key-invalid");
     assertThat(call.client().text()).contains("The member /key of the body").contains("broken");
@@ -117,7 +117,7 @@ class KeyPlacesTest {
   void headerOfAnySourceMustNotBeNominated(String nominated) {
     Stage stage = Stage.with().keys(from(QUERY, HEADER)).open();
     Stage.Call call =
-        stage.whole("/orders?id=q", "{}", new String[] {"Connection", nominated, "X-Key", "a"});
+        stage.request("/orders?id=q", "{}", new String[] {"Connection", nominated, "X-Key", "a"});
 
     assertThat(call.client().problem()).isEqualTo("bad-request");
     assertThat(stage.store.commands()).isEmpty();
@@ -143,7 +143,7 @@ class KeyPlacesTest {
   @Test
   void bodyWithoutAKeyIsRefusedWhereOneIsRequired() {
     Stage stage = Stage.with().keys(from(HEADER, BODY)).open();
-    Stage.Call call = stage.whole("/orders", "{}", new String[] {});
+    Stage.Call call = stage.request("/orders", "{}", new String[] {});
 
     assertThat(call.client().problem()).isEqualTo("key-missing");
     assertThat(call.client().text())
@@ -156,7 +156,7 @@ class KeyPlacesTest {
   @Test
   void bodyWithoutAKeyGoesOnAsItCameWhereNoneIsRequired() {
     Stage stage = Stage.with().keys(from(BODY)).optional().open();
-    Stage.Call call = stage.whole("/orders", "{}", new String[] {"Host", "gw.test"});
+    Stage.Call call = stage.request("/orders", "{}", new String[] {"Host", "gw.test"});
     Connection connection = stage.upstream.connect();
 
     assertThat(connection.text()).isEqualTo("{}");
@@ -174,7 +174,7 @@ class KeyPlacesTest {
   @Test
   void clientThatGoesWhileItsBodyWithoutAKeyIsForwardedCutsItOff() {
     Stage stage = Stage.with().keys(from(BODY)).optional().open();
-    Stage.Call call = stage.whole("/orders", "{}", new String[] {});
+    Stage.Call call = stage.request("/orders", "{}", new String[] {});
     Connection connection = stage.upstream.connect();
     call.exchange().clientGone();
 
@@ -186,7 +186,7 @@ class KeyPlacesTest {
   @Test
   void requestWithoutContentHasNoKeyInItsBody() {
     Stage stage = Stage.with().keys(from(BODY)).open();
-    Stage.Call call = stage.whole("/orders", "", new String[] {});
+    Stage.Call call = stage.request("/orders", "", new String[] {});
 
     assertThat(call.client().problem()).isEqualTo("key-missing");
   }
@@ -215,7 +215,7 @@ class KeyPlacesTest {
   @Test
   void keyInTheBodyOfAStreamingRouteIsFoundAllTheSame() {
     Stage stage = Stage.with().keys(from(BODY)).streamsRequest().open();
-    stage.whole("/orders", "key=b", new String[] {});
+    stage.request("/orders", "key=b", new String[] {});
 
     assertThat(claimed(stage)).containsExactly(byKey("b"));
     assertThat(stage.store.fingerprints()).containsExactly(Stage.fingerprint("key=b"));
@@ -228,9 +228,9 @@ class KeyPlacesTest {
     Stage stage = Stage.with().keys(pattern(KeyForm.UUID, HEADER, QUERY, BODY)).open();
     List<Stage.Call> calls =
         List.of(
-            stage.whole("/orders", "{}", new String[] {"X-Key", "secret"}),
-            stage.whole("/orders?id=secret", "{}", new String[] {}),
-            stage.whole("/orders", "key=secret", new String[] {}));
+            stage.request("/orders", "{}", new String[] {"X-Key", "secret"}),
+            stage.request("/orders?id=secret", "{}", new String[] {}),
+            stage.request("/orders", "key=secret", new String[] {}));
 
     for (Stage.Call call : calls) {
       assertThat(call.client().problem()).isEqualTo("key-invalid");
@@ -244,8 +244,8 @@ class KeyPlacesTest {
     Stage stage = Stage.with().keys(pattern(KeyForm.UUID, HEADER)).open();
     String upper = "8E03978E-40D5-43DD-BC93-6894A57F9324";
     String lower = "8e03978e-40d5-43dd-bc93-6894a57f9324";
-    stage.whole("/orders", "{}", new String[] {"X-Key", upper});
-    stage.whole("/orders", "{}", new String[] {"X-Key", '"' + lower + '"'});
+    stage.request("/orders", "{}", new String[] {"X-Key", upper});
+    stage.request("/orders", "{}", new String[] {"X-Key", '"' + lower + '"'});
 
     assertThat(claimed(stage)).containsExactly(byKey(upper), byKey(lower));
   }

@@ -182,7 +182,7 @@ class KeyTimeTest {
   @Test
   void keyThatGrewTooOldWhileItsRecordWentIsNotTakenAsNew() {
     Stage stage = stage(Stage.with().retry());
-    Stage.Call call = stage.whole("/orders", "{}", SENT_NOW);
+    Stage.Call call = stage.request("/orders", "{}", SENT_NOW);
     stage.store.existing(1, new OutcomeUnknown(true));
     stage.scheduler.advance(Duration.ofSeconds(1));
     stage.store.reply(ReserveReply.GONE);
@@ -194,7 +194,7 @@ class KeyTimeTest {
   @Test
   void keyInTimeGoesOn() {
     Stage stage = stage(Stage.with());
-    stage.whole("/orders", "{}", SENT_NOW);
+    stage.request("/orders", "{}", SENT_NOW);
 
     assertThat(stage.store.commands()).containsExactly("reserve 1");
   }

@@ -24,6 +24,9 @@ final class Stage {
 
   static final Duration LEASE = Duration.ofSeconds(10);
 
+  /** The time of day when a test begins. */
+  static final String DATE = "Thu, 01 Jan 1970 00:00:01 GMT";
+
   final FakeStore store = new FakeStore();
   final FakeUpstream upstream = new FakeUpstream();
   final HandScheduler scheduler = new HandScheduler();
@@ -33,7 +36,7 @@ final class Stage {
 
   /** A streaming request whose head is there; the store is being asked. */
   Call upload(String key, long contentLength) {
-    return post(key, contentLength);
+    return keyed(key, contentLength);
   }
 
   private Stage(Settings settings) {
@@ -41,7 +44,7 @@ final class Stage {
     exchanges =
         new Exchanges(
             List.of(settings.route(upstream)),
-            Response.of(200, new Headers(), new byte[0]),
+            request -> Response.of(200, new Headers(), new byte[0]),
             store,
             scheduler,
             budget,
@@ -59,17 +62,28 @@ final class Stage {
 
   /** A request whose head is there. */
   Call post(String key) {
-    return post(key, -1);
+    return keyed(key, -1);
   }
 
-  private Call post(String key, long contentLength) {
-    return post("/orders", contentLength, "Host", "gw.test", "Idempotency-Key", key);
+  private Call keyed(String key, long contentLength, String... fields) {
+    return post(Headers.of("Idempotency-Key", key), contentLength, fields);
+  }
+
+  private Call post(Headers first, long contentLength, String... fields) {
+    Headers headers = Headers.of("Host", "gw.test");
+    first.forEach(headers::add);
+    Headers.of(fields).forEach(headers::add);
+    return post("/orders", contentLength, headers);
   }
 
   /** A request with those header fields whose head is there. */
   Call post(String target, long contentLength, String... fields) {
+    return post(target, contentLength, Headers.of(fields));
+  }
+
+  private Call post(String target, long contentLength, Headers headers) {
     FakeClient client = new FakeClient();
-    RequestHead head = RequestHead.of("POST", target, Headers.of(fields));
+    RequestHead head = RequestHead.of("POST", target, headers);
     Exchange exchange =
         exchanges.open(
             head, contentLength, new Peer("10.0.0.7", "http", "1.1", false, null), client);
@@ -77,7 +91,7 @@ final class Stage {
   }
 
   /** A whole request with those header fields. */
-  Call whole(String target, String body, String[] fields) {
+  Call request(String target, String body, String... fields) {
     Call call = post(target, body.length(), fields);
     if (!body.isEmpty()) {
       call.exchange.body(new TextChunk(body));
@@ -88,10 +102,20 @@ final class Stage {
 
   /** A whole request; the store is being asked. */
   Call whole(String key, String body) {
-    Call call = post(key);
+    return whole(key, body, new String[0]);
+  }
+
+  /** The same with further header fields. */
+  Call whole(String key, String body, String... fields) {
+    Call call = keyed(key, -1, fields);
     call.exchange.body(new TextChunk(body));
     call.exchange.bodyEnd();
     return call;
+  }
+
+  /** The head of a request without a key, of an announced length. */
+  Call keyless(long contentLength) {
+    return post(new Headers(), contentLength);
   }
 
   /** A whole request whose operation was acquired; a connection is awaited. */
@@ -136,6 +160,24 @@ final class Stage {
     private KeyRule keys = KeyRule.header("Idempotency-Key");
     private List<ScopePart> scope = List.of();
     private CopyRule copy = CopyRule.DEFAULT;
+    private boolean observe;
+    private AnswerRule answers = AnswerRule.DEFAULT;
+
+    Settings observe() {
+      observe = true;
+      return this;
+    }
+
+    /** Responses say when their record ends. */
+    Settings expires() {
+      copy = new CopyRule(Set.of(), Set.of(), null, true);
+      return this;
+    }
+
+    Settings answers(AnswerRule rule) {
+      answers = rule;
+      return this;
+    }
 
     Settings budget(long bytes) {
       budget = bytes;
@@ -213,7 +255,7 @@ final class Stage {
           PathPattern.of("/**"),
           upstream,
           keying,
-          false,
+          observe,
           keys,
           Route.Callers.of(scope),
           new TextFingerprinter(),
@@ -227,7 +269,7 @@ final class Stage {
           responseLimit,
           streaming,
           copy,
-          AnswerRule.DEFAULT,
+          answers,
           streamsRequest,
           false);
     }

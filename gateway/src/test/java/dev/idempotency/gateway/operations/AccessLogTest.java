@@ -21,7 +21,8 @@ class AccessLogTest {
   private static final Instant NOON = Instant.parse("2026-11-29T12:00:00Z");
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final Summary DONE =
-      new Summary("create-order", Result.COMPLETED, 201, 2, false, 12_345_678, 11_000_999, 999);
+      new Summary(
+          "create-order", Result.COMPLETED, 201, 2, false, 12_345_678, 11_000_999, 999, null);
 
   private final CapturedLog log = new CapturedLog(AccessLog.LOGGER);
 
@@ -66,6 +67,18 @@ class AccessLogTest {
         .isEqualTo(
             "2026-11-29T12:00:00.000Z \"POST /orders\" route=create-order outcome=completed"
                 + " status=201 attempt=2 ms=12.345 upstream_ms=11.000 store_ms=0.000");
+  }
+
+  @Test
+  void observedExchangeSaysWhatWouldHaveBecomeOfIt() {
+    Summary observed = new Summary("r", Result.PASSED, 200, 0, 1_000, 0, 0, Result.REPLAYED);
+    RequestHead head = new RequestHead("POST", "/orders", null, new Headers());
+    new AccessLog(Logging.Format.JSON, () -> NOON).closed(head, observed);
+    new AccessLog(Logging.Format.TEXT, () -> NOON).closed(head, observed);
+
+    assertThat(log.messages().get(0))
+        .contains("\"outcome\":\"passed\",\"would_be\":\"replayed\",\"status\":200");
+    assertThat(log.messages().get(1)).contains(" outcome=passed would_be=replayed status=200");
   }
 
   @ParameterizedTest

@@ -88,15 +88,32 @@ class GatewayMetricsTest {
   }
 
   @Test
+  void whatIsOnlyObservedIsCountedByWhatItWouldHaveBeen() {
+    metrics.route("r");
+    Summary replayed = new Summary("r", Result.PASSED, 200, 0, 1, 0, 0, Result.REPLAYED);
+    Summary refused = new Summary("r", Result.PASSED, 200, 0, 1, 0, 0, Result.KEY_MISSING);
+    metrics.closed(Scripted.head("/"), replayed);
+    metrics.closed(Scripted.head("/"), replayed);
+    metrics.closed(Scripted.head("/"), refused);
+    Scripted.exchange(metrics, "r", Result.COMPLETED, 201);
+
+    assertThat(series())
+        .containsEntry("gateway_observed_total{route=\"r\",would_be=\"replayed\"}", 2.0)
+        .containsEntry("gateway_observed_total{route=\"r\",would_be=\"key_missing\"}", 1.0)
+        .containsEntry(requests("r", "passed", "2xx"), 3.0);
+    assertThat(text()).doesNotContain("would_be=\"completed\"");
+  }
+
+  @Test
   void durationsFallIntoTheirBuckets() {
     metrics.route("r");
     metrics.closed(
-        Scripted.head("/"), new Summary("r", Result.COMPLETED, 200, 1, false, 500_000, 1, 1));
+        Scripted.head("/"), new Summary("r", Result.COMPLETED, 200, 1, false, 500_000, 1, 1, null));
     metrics.closed(
-        Scripted.head("/"), new Summary("r", Result.COMPLETED, 200, 1, false, 500_001, 1, 1));
+        Scripted.head("/"), new Summary("r", Result.COMPLETED, 200, 1, false, 500_001, 1, 1, null));
     metrics.closed(
         Scripted.head("/"),
-        new Summary("r", Result.REPLAYED, 200, 0, false, 30_000_000_001L, 0, 1));
+        new Summary("r", Result.REPLAYED, 200, 0, false, 30_000_000_001L, 0, 1, null));
 
     assertThat(series())
         .containsEntry("gateway_request_duration_seconds_bucket{route=\"r\",le=\"5.0E-4\"}", 1.0)

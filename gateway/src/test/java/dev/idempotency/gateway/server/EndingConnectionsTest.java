@@ -163,7 +163,7 @@ class EndingConnectionsTest {
         };
     return new Exchanges(
         List.of(),
-        Response.of(200, Headers.of(), Response.NO_BODY),
+        request -> Response.of(200, Headers.of(), Response.NO_BODY),
         MemoryIdempotencyStore.create(),
         none,
         new BodyBudget(1 << 20),
