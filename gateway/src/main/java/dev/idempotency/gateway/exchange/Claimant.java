@@ -12,6 +12,11 @@ import dev.idempotency.gateway.idempotency.OperationId;
  */
 record Claimant(Route route, Caller caller, IdempotencyKey key) {
 
+  /** The caller's scope, as one string that no other scope has. */
+  String scope() {
+    return OperationId.ofScope(route.name(), caller.identity()).toString();
+  }
+
   /** The name of the operation. */
   OperationId id() {
     return OperationId.of(route.name(), caller.identity(), key);

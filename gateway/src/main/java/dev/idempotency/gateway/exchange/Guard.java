@@ -55,14 +55,48 @@ final class Guard {
       return admit(present.key());
     }
     return route.keying() == Route.Keying.OPTIONAL
-        ? PassThroughExchange.open(route, course, contentLength, peer, client)
+        ? admit(null)
         : refuse(Result.KEY_MISSING, Problems.keyMissing(keyHeader));
   }
 
-  private Exchange admit(IdempotencyKey key) {
-    Admission admission = Admission.of(head.headers(), peer, route.callers());
+  private Exchange admit(@Nullable IdempotencyKey key) {
+    if (Inquiry.isDue(route.callers(), key != null)) {
+      return inquire(key);
+    }
+    return key == null ? passThrough() : admitted(key, identify());
+  }
+
+  /** Asks others first; nothing is read and nothing is stored until they have answered. */
+  private Exchange inquire(@Nullable IdempotencyKey key) {
+    PendingExchange pending = new PendingExchange(exchanges, course, client);
+    new Inquiry(
+            exchanges,
+            route.callers(),
+            course,
+            peer,
+            key != null,
+            admission -> pending.open(() -> admitted(key, admission)))
+        .begin();
+    return pending.current();
+  }
+
+  private Admission identify() {
+    IdentityReader reader =
+        new IdentityReader(head.headers(), peer, exchanges.proxied, null, null);
+    return reader.read(route.callers().scope());
+  }
+
+  private Exchange passThrough() {
+    return PassThroughExchange.open(route, course, contentLength, peer, client);
+  }
+
+  private Exchange admitted(@Nullable IdempotencyKey key, Admission admission) {
     if (admission instanceof Admission.Refused refused) {
       return refuse(refused.result(), refused.problem());
+    } else if (admission instanceof Admission.Denied denied) {
+      return course.refuse(client, Result.DENIED, denied.response());
+    } else if (key == null) {
+      return passThrough();
     }
     return contentLength > route.requestLimit()
         ? refuse(Result.TOO_LARGE, Problems.bodyTooLarge(route.requestLimit()))
@@ -100,11 +134,19 @@ final class Guard {
       return keyHeader;
     }
     for (ScopePart part : route.callers().scope()) {
-      if (part instanceof ScopePart.Header header
-          && HopByHop.isNominatedInAnySpelling(lines, header.name())) {
-        return header.name();
+      String field = field(part);
+      if (field != null && HopByHop.isNominatedInAnySpelling(lines, field)) {
+        return field;
       }
     }
     return null;
+  }
+
+  /** The request's field that the part is read from; nobody may nominate Authorization anyway. */
+  private static @Nullable String field(ScopePart part) {
+    if (part instanceof ScopePart.Header header) {
+      return header.name();
+    }
+    return part instanceof ScopePart.Credential credential ? credential.name() : null;
   }
 }

@@ -44,6 +44,7 @@ abstract class KeyedExchange implements Exchange, Outgoing {
   final Course course;
   final Peer peer;
   private final OperationId id;
+  private final OperationPlace place;
   private final Delivery delivery;
   private ClientStream client;
   private Phase phase = Phase.READING;
@@ -64,6 +65,7 @@ abstract class KeyedExchange implements Exchange, Outgoing {
     this.route = claimant.route();
     this.course = course;
     this.id = claimant.id();
+    this.place = OperationPlace.of(claimant);
     this.peer = peer;
     this.client = client;
     this.delivery = new Delivery(client);
@@ -159,6 +161,12 @@ abstract class KeyedExchange implements Exchange, Outgoing {
   }
 
   private void reserve() {
+    Quota.Answer.Spent spent = place.take();
+    if (spent != null) {
+      // Only for something new: a retry of what is there is judged as always.
+      look(this::meet, () -> answer(Result.QUOTA_EXCEEDED, Problems.quotaExceeded(spent)));
+      return;
+    }
     Reservation reservation =
         Reservation.first(id, fingerprints.current(), route.lease(), route.retention());
     ask(reservation, exchanges.store.reserve(reservation));
@@ -197,9 +205,11 @@ abstract class KeyedExchange implements Exchange, Outgoing {
     if (reply instanceof ReserveReply.Acquired) {
       acquired(reservation, askedAt);
     } else if (reply instanceof ReserveReply.Existing existing) {
+      place.giveBack();
       // By its own fingerprint: the one that a take-over claims is not proven.
       meet(existing.operation());
     } else {
+      place.giveBack();
       again(this::reserve);
     }
   }
@@ -337,6 +347,7 @@ abstract class KeyedExchange implements Exchange, Outgoing {
 
   private void bypass() {
     phase = Phase.ANSWERED;
+    place.giveBack();
     exchanges.decided(this);
     PassThroughExchange opened = openBypass();
     bypassed = opened;
@@ -413,8 +424,16 @@ abstract class KeyedExchange implements Exchange, Outgoing {
     course.end(result, status);
   }
 
+  /** The attempt has ended. */
+  final void ended() {
+    place.end();
+  }
+
   private void leave() {
     phase = Phase.ANSWERED;
+    if (attempt == null) {
+      place.giveBack();
+    }
     drop();
     exchanges.decided(this);
   }

@@ -20,6 +20,7 @@ public final class OperationId {
   public static final int LENGTH = 32;
 
   private static final byte FORMAT = 1;
+  private static final byte SCOPE_FORMAT = 2;
   private static final ThreadLocal<MessageDigest> SHA_256 =
       ThreadLocal.withInitial(OperationId::sha256);
 
@@ -39,16 +40,32 @@ public final class OperationId {
    */
   public static OperationId of(
       String operation, List<@Nullable String> identity, IdempotencyKey key) {
+    MessageDigest digest = begun(FORMAT, operation, identity);
+    update(digest, key.value());
+    return new OperationId(digest.digest());
+  }
+
+  /**
+   * The name that all operations of a caller on a route have in common; no operation has it.
+   *
+   * @param operation the route's operation name
+   * @param identity the parts of the tenant's identity
+   */
+  public static OperationId ofScope(String operation, List<@Nullable String> identity) {
+    return new OperationId(begun(SCOPE_FORMAT, operation, identity).digest());
+  }
+
+  private static MessageDigest begun(
+      byte format, String operation, List<@Nullable String> identity) {
     MessageDigest digest = SHA_256.get();
     digest.reset();
-    digest.update(FORMAT);
+    digest.update(format);
     update(digest, operation);
     updateInt(digest, identity.size());
     for (int i = 0; i < identity.size(); i++) {
       update(digest, identity.get(i));
     }
-    update(digest, key.value());
-    return new OperationId(digest.digest());
+    return digest;
   }
 
   /** From the {@link #LENGTH} bytes of an earlier one. */
