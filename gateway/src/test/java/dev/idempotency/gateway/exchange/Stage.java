@@ -45,8 +45,15 @@ final class Stage {
             store,
             scheduler,
             budget,
-            AddressRanges.NONE,
+            settings.proxied ? AddressRanges.of(List.of("10.0.0.0/8")) : AddressRanges.NONE,
             heard);
+  }
+
+  /** A request without a body whose head is there. */
+  Call request(Peer peer, long contentLength, String... fields) {
+    FakeClient client = new FakeClient();
+    RequestHead head = RequestHead.of("POST", "/orders?q=1", Headers.of(fields));
+    return new Call(client, exchanges.open(head, contentLength, peer, client));
   }
 
   static Stage open() {
@@ -113,6 +120,9 @@ final class Stage {
     private Duration patience = Duration.ZERO;
     private UnknownPolicy unknown = UnknownPolicy.HOLD;
     private boolean bypass;
+    private boolean proxied;
+    private Route.Keying keying = Route.Keying.REQUIRED;
+    private Route.Callers callers = Route.Callers.of(List.of());
     private boolean streaming;
     private boolean streamsRequest;
     private long requestLimit = 1000;
@@ -136,6 +146,22 @@ final class Stage {
 
     Settings bypass() {
       bypass = true;
+      return this;
+    }
+
+    /** Addresses in 10.0.0.0/8 are proxies. */
+    Settings proxied() {
+      proxied = true;
+      return this;
+    }
+
+    Settings optional() {
+      keying = Route.Keying.OPTIONAL;
+      return this;
+    }
+
+    Settings callers(Route.Callers told) {
+      callers = told;
       return this;
     }
 
@@ -174,10 +200,10 @@ final class Stage {
           Set.of("POST"),
           PathPattern.of("/**"),
           upstream,
-          Route.Keying.REQUIRED,
+          keying,
           false,
           KeyRule.header("Idempotency-Key"),
-          Route.Callers.of(List.of()),
+          callers,
           new TextFingerprinter(),
           Duration.ofHours(1),
           LEASE,
