@@ -138,8 +138,7 @@ final class AuthorizationCall implements Upstream.Acquirer, ResponseReceiver {
   @Override
   public void failed(Failure failure) {
     connection = null;
-    boolean wasted =
-        failure == Failure.CLOSED || failure == Failure.NOT_PROCESSED;
+    boolean wasted = failure == Failure.CLOSED || failure == Failure.NOT_PROCESSED;
     if (wasted && head == null && !askedAgain && !decided) {
       // A connection that had been at rest was closed by the other side; a question does no harm.
       askedAgain = true;
@@ -186,8 +185,7 @@ final class AuthorizationCall implements Upstream.Acquirer, ResponseReceiver {
   private Response refusal(ResponseHead said) {
     ResponseHead sent = ResponseFields.endToEnd(said);
     if (tooLong) {
-      sent.headers()
-          .removeIf((name, value) -> name.regionMatches(true, 0, "Content-", 0, 8));
+      sent.headers().removeIf((name, value) -> name.regionMatches(true, 0, "Content-", 0, 8));
     }
     return new Response(sent, tooLong ? Response.NO_BODY : body, new Headers());
   }

@@ -143,8 +143,7 @@ public final class ForwardAuth implements Authorizer {
     if (next != null && !watching) {
       watching = true;
       scheduler.schedule(
-          this::endOverdue,
-          Duration.ofNanos(Math.max(0, next.until() - scheduler.nanoTime())));
+          this::endOverdue, Duration.ofNanos(Math.max(0, next.until() - scheduler.nanoTime())));
     }
   }
 

@@ -165,8 +165,7 @@ final class ForwardedFields {
   /** Gateways of applications (CGI, WSGI) take an underscore for a hyphen, and so it is here. */
   private static boolean isReplaced(String name) {
     return switch (name.length()) {
-      case 3, 6, 9, 14, 15, 16, 17, 19 ->
-          REPLACED.contains(canonical(name));
+      case 3, 6, 9, 14, 15, 16, 17, 19 -> REPLACED.contains(canonical(name));
       default -> false;
     };
   }

@@ -81,8 +81,7 @@ final class Guard {
   }
 
   private Admission identify() {
-    IdentityReader reader =
-        new IdentityReader(head.headers(), peer, exchanges.proxied, null, null);
+    IdentityReader reader = new IdentityReader(head.headers(), peer, exchanges.proxied, null, null);
     return reader.read(route.callers().scope());
   }
 

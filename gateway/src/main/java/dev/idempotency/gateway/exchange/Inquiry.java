@@ -114,8 +114,7 @@ final class Inquiry {
       told.accept(new Admission.Admitted(Caller.ANYBODY));
       return;
     }
-    IdentityReader reader =
-        new IdentityReader(headers, peer, exchanges.proxied, answered, claims);
+    IdentityReader reader = new IdentityReader(headers, peer, exchanges.proxied, answered, claims);
     told.accept(reader.read(callers.scope()));
   }
 

@@ -8,7 +8,6 @@ import java.nio.file.Path;
 import java.text.ParseException;
 import java.util.HashSet;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
@@ -95,7 +94,10 @@ public final class JwtVerifier implements AutoCloseable {
       JWSAlgorithm algorithm = JWSAlgorithm.parse(name);
       if (!KNOWN.contains(algorithm)) {
         throw new IllegalArgumentException(
-            name + " (expected: one of " + new TreeSet<>(KNOWN) + ')');
+            name
+                + " (expected: one of "
+                + KNOWN.stream().map(JWSAlgorithm::getName).sorted().toList()
+                + ')');
       }
       algorithms.add(algorithm);
     }
@@ -137,7 +139,9 @@ public final class JwtVerifier implements AutoCloseable {
       return new Verdict.Unavailable("the keys that tokens are verified with are not there");
     }
     Verdict verdict = check.verify(token, known);
-    return verdict == null ? new Verdict.Invalid("it is signed with a key that is not known") : verdict;
+    return verdict == null
+        ? new Verdict.Invalid("it is signed with a key that is not known")
+        : verdict;
   }
 
   @Override

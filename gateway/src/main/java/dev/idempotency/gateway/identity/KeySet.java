@@ -51,7 +51,8 @@ final class KeySet {
     Map<String, Object> set = JSONObjectUtils.parse(new String(bytes, StandardCharsets.UTF_8));
     Map<String, Object>[] members = JSONObjectUtils.getJSONObjectArray(set, "keys");
     List<Key> keys = new ArrayList<>();
-    for (Map<String, Object> member : members == null ? List.<Map<String, Object>>of() : List.of(members)) {
+    for (Map<String, Object> member :
+        members == null ? List.<Map<String, Object>>of() : List.of(members)) {
       Key key = key(member, algorithms);
       if (key != null) {
         keys.add(key);

@@ -2,7 +2,9 @@ package dev.idempotency.gateway.identity;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -40,6 +42,10 @@ final class KeySetFile implements KeySetSource {
         throw new IOException("it is longer than " + MOST_BYTES + " bytes");
       }
       return bytes;
+    } catch (NoSuchFileException e) {
+      throw new IOException("there is no such file", e);
+    } catch (AccessDeniedException e) {
+      throw new IOException("it can't be read", e);
     }
   }
 

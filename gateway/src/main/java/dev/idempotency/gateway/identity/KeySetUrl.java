@@ -35,8 +35,7 @@ final class KeySetUrl implements KeySetSource {
   private final HttpClient client;
   private final ScheduledExecutorService timer;
 
-  private KeySetUrl(
-      URI url, Duration timeout, HttpClient client, ScheduledExecutorService timer) {
+  private KeySetUrl(URI url, Duration timeout, HttpClient client, ScheduledExecutorService timer) {
     this.url = url;
     this.timeout = timeout;
     this.client = client;
@@ -100,8 +99,7 @@ final class KeySetUrl implements KeySetSource {
         client.sendAsync(request, head -> new BoundedBody(MOST_BYTES));
     // The client's own time-out ends with the head of the answer.
     ScheduledFuture<?> late =
-        timer.schedule(
-            () -> answered.cancel(true), timeout.toMillis(), TimeUnit.MILLISECONDS);
+        timer.schedule(() -> answered.cancel(true), timeout.toMillis(), TimeUnit.MILLISECONDS);
     return answered
         .whenComplete((response, error) -> late.cancel(false))
         .thenCompose(KeySetUrl::good)

@@ -31,8 +31,7 @@ public final class ScopeQuotas implements Quota {
   private ScopeQuotas(QuotaOptions options, LongSupplier nanoClock) {
     this.options = options;
     this.nanoClock = nanoClock;
-    this.callers =
-        Caffeine.newBuilder().maximumSize(MOST_CALLERS).executor(Runnable::run).build();
+    this.callers = Caffeine.newBuilder().maximumSize(MOST_CALLERS).executor(Runnable::run).build();
   }
 
   /** Quotas of one route. */
@@ -61,8 +60,7 @@ public final class ScopeQuotas implements Quota {
     synchronized Answer take() {
       if (options.unfinished() > 0 && unfinished >= options.unfinished()) {
         return new Answer.Spent(
-            UNTIL_ONE_ENDS,
-            "this caller has " + unfinished + " operations that are not finished");
+            UNTIL_ONE_ENDS, "this caller has " + unfinished + " operations that are not finished");
       }
       if (options.newKeys() > 0) {
         fill();

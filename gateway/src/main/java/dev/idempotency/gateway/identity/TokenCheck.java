@@ -130,8 +130,7 @@ final class TokenCheck {
 
   private static boolean isSigned(JWSObject parsed, JWSVerifier verifier) {
     try {
-      return verifier.verify(
-          parsed.getHeader(), parsed.getSigningInput(), parsed.getSignature());
+      return verifier.verify(parsed.getHeader(), parsed.getSigningInput(), parsed.getSignature());
     } catch (JOSEException | RuntimeException e) {
       return false;
     }

@@ -68,9 +68,7 @@ final class TokenKeys {
 
   /** Seconds since the keys were fetched; -1 where they never were. */
   long ageSeconds() {
-    return current == null
-        ? -1
-        : Duration.ofNanos(nanoClock.getAsLong() - fetchedAt).toSeconds();
+    return current == null ? -1 : Duration.ofNanos(nanoClock.getAsLong() - fetchedAt).toSeconds();
   }
 
   /** Takes keys that are there already. */
@@ -157,8 +155,7 @@ final class TokenKeys {
       LOG.info("keys of tokens at {}: they are there again", source.place());
     }
     failing = trouble != null;
-    Duration pause =
-        failing && refresh.compareTo(BETWEEN_FETCHES) > 0 ? BETWEEN_FETCHES : refresh;
+    Duration pause = failing && refresh.compareTo(BETWEEN_FETCHES) > 0 ? BETWEEN_FETCHES : refresh;
     try {
       next = timer.schedule(this::fetchWhenDue, pause.toMillis(), TimeUnit.MILLISECONDS);
     } catch (RejectedExecutionException e) {

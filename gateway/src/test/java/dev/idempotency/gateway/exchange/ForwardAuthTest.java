@@ -33,8 +33,7 @@ class ForwardAuthTest {
   private ForwardAuth auth(Duration cache, boolean open) {
     return new ForwardAuth(
         "orders",
-        new ForwardAuthOptions(
-            "/check", Duration.ofSeconds(1), cache, open, Set.of("x-user-id")),
+        new ForwardAuthOptions("/check", Duration.ofSeconds(1), cache, open, Set.of("x-user-id")),
         KeyRule.header("Idempotency-Key"),
         List.of(new ScopePart.Authorized("X-Org")),
         service,
@@ -62,21 +61,36 @@ class ForwardAuthTest {
   void serviceGetsTheCallersFieldsAndWhatTheRequestIsFor() {
     ask(
         auth(Duration.ZERO, false),
-        "Host", "api.test",
-        "Authorization", "Bearer x",
-        "Cookie", "s=1",
-        "Content-Length", "7",
-        "Transfer-Encoding", "chunked",
-        "Expect", "100-continue",
-        "Upgrade", "h2c",
-        "Connection", "X-Hop",
-        "X-Hop", "1",
-        "If-None-Match", "*",
-        "Range", "bytes=0-1",
-        "X-Forwarded-For", "203.0.113.9",
-        "X-Forwarded-Method", "GET",
-        "X_Forwarded_Uri", "/public",
-        "X-Forwarded-Uri", "/public");
+        "Host",
+        "api.test",
+        "Authorization",
+        "Bearer x",
+        "Cookie",
+        "s=1",
+        "Content-Length",
+        "7",
+        "Transfer-Encoding",
+        "chunked",
+        "Expect",
+        "100-continue",
+        "Upgrade",
+        "h2c",
+        "Connection",
+        "X-Hop",
+        "X-Hop",
+        "1",
+        "If-None-Match",
+        "*",
+        "Range",
+        "bytes=0-1",
+        "X-Forwarded-For",
+        "203.0.113.9",
+        "X-Forwarded-Method",
+        "GET",
+        "X_Forwarded_Uri",
+        "/public",
+        "X-Forwarded-Uri",
+        "/public");
     RequestHead question = service.connect().head();
 
     assertThat(question.method()).isEqualTo("GET");
@@ -114,10 +128,14 @@ class ForwardAuthTest {
         service.connect().receiver(),
         status,
         "",
-        "X-User-Id", "u1",
-        "X-Org", "o1",
-        "X-Other", "x",
-        "Set-Cookie", "s=2");
+        "X-User-Id",
+        "u1",
+        "X-Org",
+        "o1",
+        "X-Other",
+        "x",
+        "Set-Cookie",
+        "s=2");
 
     assertThat(only()).isInstanceOf(Allowed.class);
     Headers said = ((Allowed) only()).answered();
@@ -133,10 +151,14 @@ class ForwardAuthTest {
         service.connect().receiver(),
         status,
         "who?",
-        "WWW-Authenticate", "Bearer realm=\"x\"",
-        "Content-Type", "text/plain",
-        "Connection", "X-Hop",
-        "X-Hop", "1");
+        "WWW-Authenticate",
+        "Bearer realm=\"x\"",
+        "Content-Type",
+        "text/plain",
+        "Connection",
+        "X-Hop",
+        "X-Hop",
+        "1");
 
     Denied denied = (Denied) only();
     assertThat(denied.response().status()).isEqualTo(status);
@@ -151,8 +173,9 @@ class ForwardAuthTest {
   void noWithALongBodyIsANoWithoutIt() {
     ask(auth(Duration.ZERO, true));
     Connection connection = service.connect();
-    connection.receiver().head(
-        new ResponseHead(403, Headers.of("Content-Type", "text/plain", "X-A", "1")), -1);
+    connection
+        .receiver()
+        .head(new ResponseHead(403, Headers.of("Content-Type", "text/plain", "X-A", "1")), -1);
     TextChunk first = new TextChunk("x".repeat(64 << 10));
     TextChunk over = new TextChunk("x");
     connection.receiver().chunk(first);
@@ -340,8 +363,7 @@ class ForwardAuthTest {
 
   @Test
   void onlySoManyAreRemembered() {
-    RememberedYes known =
-        new RememberedYes(Duration.ofSeconds(5), KeyRule.header("K"), scheduler);
+    RememberedYes known = new RememberedYes(Duration.ofSeconds(5), KeyRule.header("K"), scheduler);
     for (int i = 0; i < 10_050; i++) {
       RequestHead head = RequestHead.of("GET", "/check", Headers.of("A", "" + i));
       known.put(known.of(head, PEER), new Headers());

@@ -35,8 +35,7 @@ class IdentityReaderTest {
   }
 
   private static Admission claim(Map<String, String> claims) {
-    return new IdentityReader(new Headers(), STRANGER, false, null, claims::get)
-        .read(List.of(SUB));
+    return new IdentityReader(new Headers(), STRANGER, false, null, claims::get).read(List.of(SUB));
   }
 
   private static Admission authorized(@Nullable Headers answered) {
@@ -77,8 +76,7 @@ class IdentityReaderTest {
   void headerCountsFromProxiesOnlyWhereThereAreSome() {
     ScopePart tenant = new ScopePart.Header("X-Tenant");
     ProblemDetails problem =
-        refused(
-            read(tenant, STRANGER, true, "X-Tenant", "acme"), Result.IDENTITY_MISSING, 401);
+        refused(read(tenant, STRANGER, true, "X-Tenant", "acme"), Result.IDENTITY_MISSING, 401);
     assertThat(problem.detail()).contains("X-Tenant").contains("only from trusted proxies");
     assertThat(problem.detail()).doesNotContain("acme");
     assertThat(identity(read(tenant, PROXY, true, "X-Tenant", "acme"))).isEqualTo("acme");
@@ -179,13 +177,13 @@ class IdentityReaderTest {
     refused(read(USER, "Authorization", "Bearer YTpi"), Result.IDENTITY_MISSING, 401);
     refused(read(USER, "Authorization", "BasicYTpi"), Result.IDENTITY_MISSING, 401);
     String one = basic("a:b");
-    refused(
-        read(USER, "Authorization", one, "authorization", one), Result.BAD_REQUEST, 400);
+    refused(read(USER, "Authorization", one, "authorization", one), Result.BAD_REQUEST, 400);
   }
 
   @Test
   void passwordThatNobodyCheckedProvesNothingWhereProxiesCheckThem() {
-    refused(read(USER, STRANGER, true, "Authorization", basic("a:b")), Result.IDENTITY_MISSING, 401);
+    refused(
+        read(USER, STRANGER, true, "Authorization", basic("a:b")), Result.IDENTITY_MISSING, 401);
     assertThat(identity(read(USER, PROXY, true, "Authorization", basic("a:b")))).isNotNull();
     Admission checked =
         new IdentityReader(
