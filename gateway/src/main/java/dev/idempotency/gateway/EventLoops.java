@@ -2,16 +2,11 @@ package dev.idempotency.gateway;
 
 import dev.idempotency.gateway.config.Configuration;
 import dev.idempotency.gateway.config.Upstream;
-import dev.idempotency.gateway.exchange.AnswerRule;
 import dev.idempotency.gateway.exchange.BodyBudget;
-import dev.idempotency.gateway.exchange.CopyRule;
 import dev.idempotency.gateway.exchange.ExchangeListener;
 import dev.idempotency.gateway.exchange.Exchanges;
-import dev.idempotency.gateway.exchange.KeyRule;
 import dev.idempotency.gateway.exchange.PathPattern;
 import dev.idempotency.gateway.exchange.Route;
-import dev.idempotency.gateway.exchange.ScopePart;
-import dev.idempotency.gateway.fingerprint.FingerprintRule;
 import dev.idempotency.gateway.fingerprint.RequestFingerprinter;
 import dev.idempotency.gateway.http.AddressRanges;
 import dev.idempotency.gateway.http.Headers;
@@ -32,7 +27,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -40,8 +34,6 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What each event loop has of its own: exchanges, pools of upstream connections, a store. Loops
@@ -59,6 +51,7 @@ final class EventLoops {
       Stores stores,
       OutgoingTls tls,
       BodyBudget budget,
+      RouteCallers callers,
       ExchangeListener listener) {
     AddressResolverGroup<InetSocketAddress> resolver =
         new NameResolvers(transport, resolveInterval(configuration));
@@ -80,7 +73,7 @@ final class EventLoops {
       exchanges.put(
           loop,
           new Exchanges(
-              routes(configuration, fingerprinters, pools),
+              routes(configuration, fingerprinters, callers, loop, pools),
               page,
               stores.open(loop),
               new LoopScheduler(loop),
@@ -99,26 +92,19 @@ final class EventLoops {
   }
 
   private static List<Fingerprinter> fingerprinters(Configuration configuration) {
-    byte @Nullable [] secret =
-        configuration.secret() == null
-            ? null
-            : configuration.secret().value().getBytes(StandardCharsets.UTF_8);
-    List<Fingerprinter> made = new ArrayList<>();
-    for (Configuration.Route route : configuration.routes()) {
-      made.add(
-          RequestFingerprinter.create(
-              new FingerprintRule(
-                  route.fingerprintHeaders(),
-                  route.ignore(),
-                  route.body() == Configuration.FingerprintBody.RAW,
-                  secret)));
-    }
-    return made;
+    return configuration.routes().stream()
+        .<Fingerprinter>map(
+            route ->
+                RequestFingerprinter.create(
+                    RouteRules.fingerprint(route.fingerprint(), configuration.secrets())))
+        .toList();
   }
 
   private static List<Route> routes(
       Configuration configuration,
       List<Fingerprinter> fingerprinters,
+      RouteCallers callers,
+      EventLoop loop,
       Map<String, HttpUpstream> pools) {
     List<Route> routes = new ArrayList<>();
     for (int i = 0; i < configuration.routes().size(); i++) {
@@ -127,22 +113,25 @@ final class EventLoops {
       if (pool == null) {
         throw new IllegalStateException("the configuration was not validated");
       }
-      routes.add(route(route, fingerprinters.get(i), pool));
+      routes.add(route(route, callers.of(i, loop, pools), fingerprinters.get(i), pool));
     }
     return routes;
   }
 
   private static Route route(
-      Configuration.Route route, Fingerprinter fingerprinter, HttpUpstream pool) {
+      Configuration.Route route,
+      Route.Callers callers,
+      Fingerprinter fingerprinter,
+      HttpUpstream pool) {
     return new Route(
         route.name(),
         route.methods(),
         PathPattern.of(route.path()),
         pool,
         Route.Keying.valueOf(route.idempotency().name()),
-        false,
-        KeyRule.header(route.keyHeader()),
-        Route.Callers.of(route.scope().stream().map(EventLoops::part).toList()),
+        route.observe(),
+        RouteRules.keys(route),
+        callers,
         fingerprinter,
         route.retention(),
         route.lease(),
@@ -153,16 +142,10 @@ final class EventLoops {
         route.requestLimit(),
         route.responseLimit(),
         route.responseMode() == Configuration.BodyMode.STREAM,
-        new CopyRule(route.keep(), Set.of(), null, false),
-        AnswerRule.DEFAULT,
+        RouteRules.copy(route.copy()),
+        RouteRules.answers(route),
         route.requestMode() == Configuration.BodyMode.STREAM,
         route.webSocket());
-  }
-
-  private static ScopePart part(Configuration.Scope scope) {
-    return scope instanceof Configuration.Scope.Header header
-        ? new ScopePart.Header(header.name())
-        : new ScopePart.CertificateSubject();
   }
 
   /** The page about the gateway's own errors. */

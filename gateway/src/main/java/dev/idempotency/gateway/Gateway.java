@@ -3,6 +3,7 @@ package dev.idempotency.gateway;
 import dev.idempotency.gateway.config.Configuration;
 import dev.idempotency.gateway.config.HostAndPort;
 import dev.idempotency.gateway.config.Listener;
+import dev.idempotency.gateway.config.Scope;
 import dev.idempotency.gateway.exchange.BodyBudget;
 import dev.idempotency.gateway.exchange.ExchangeListener;
 import dev.idempotency.gateway.exchange.Exchanges;
@@ -31,10 +32,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.ToIntFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** A running gateway: wires the parts, starts them, drains and stops them. */
 final class Gateway implements AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(Gateway.class);
 
   private static final Duration SETTLING = Duration.ofSeconds(2);
   private static final long PAUSE_MILLIS = 10;
@@ -44,6 +48,7 @@ final class Gateway implements AutoCloseable {
   private final MultiThreadIoEventLoopGroup group;
   private final Stores stores;
   private final OutgoingTls tls;
+  private final RouteCallers callers;
   private final EventLoops loops;
   private final HttpServer server;
   private final AdminServer admin;
@@ -58,11 +63,13 @@ final class Gateway implements AutoCloseable {
     // First, because it may refuse, and nothing has been started yet.
     this.stores = new Stores(configuration.store());
     this.tls = new OutgoingTls(configuration);
-    this.group = transport.group(configuration.threads(), "gateway");
-    this.budget = new BodyBudget(configuration.limits().bodyBudget());
     GatewayMetrics metrics = new GatewayMetrics(version);
     ExchangeListener heard = listeners(configuration, metrics);
-    this.loops = new EventLoops(configuration, group, transport, stores, tls, budget, heard);
+    this.callers = RouteCallers.open(configuration, heard);
+    this.group = transport.group(configuration.threads(), "gateway");
+    this.budget = new BodyBudget(configuration.limits().bodyBudget());
+    this.loops =
+        new EventLoops(configuration, group, transport, stores, tls, budget, callers, heard);
     this.server =
         new HttpServer(
             transport, group, EdgeOptions.server(configuration), loops::exchanges, heard::bug);
@@ -79,16 +86,34 @@ final class Gateway implements AutoCloseable {
     }
     watch.start();
     warnOfSharedScopes();
+    warnOfBelievedNames();
   }
 
   private void warnOfSharedScopes() {
     for (Configuration.Route route : configuration.routes()) {
       if (route.idempotency() != Configuration.Keying.OFF && route.scope().isEmpty()) {
-        LoggerFactory.getLogger(Gateway.class)
-            .info(
-                "route {}: keys belong to the Authorization header; callers without one share their"
-                    + " keys (set scope to demand an identity)",
-                route.name());
+        LOG.info(
+            "route {}: keys belong to the Authorization header; callers without one share their keys"
+                + " (set scope to demand an identity)",
+            route.name());
+      }
+    }
+  }
+
+  /** Where nobody is told from a proxy, everybody can write a proxy's fields. */
+  private void warnOfBelievedNames() {
+    if (!configuration.trustedProxies().isEmpty()) {
+      return;
+    }
+    for (Configuration.Route route : configuration.routes()) {
+      List<Scope> named = route.scope().stream().filter(Scope.Header.class::isInstance).toList();
+      if (route.idempotency() != Configuration.Keying.OFF && !named.isEmpty()) {
+        LOG.warn(
+            "route {}: {} is believed from everybody who can reach this gateway, as there are no"
+                + " trusted-proxies (name the proxies that set it, or use credential:NAME where the"
+                + " field is itself the proof)",
+            route.name(),
+            named.stream().map(Scope::toString).collect(Collectors.joining(", ")));
       }
     }
   }
@@ -105,6 +130,7 @@ final class Gateway implements AutoCloseable {
   private void describe(GatewayMetrics metrics, BodyBudget budget) {
     configuration.routes().forEach(route -> metrics.route(route.name()));
     metrics.bodies(budget);
+    metrics.tokenKeys(callers::keysAgeSeconds);
     metrics.readiness(this::readiness);
     metrics.clientConnections(server::connections);
     metrics.tls(server::certificateExpires, server::handshakeFailures, server::reloadFailures);
@@ -273,6 +299,7 @@ final class Gateway implements AutoCloseable {
   private void stop() {
     watch.stop();
     tls.close();
+    callers.close();
     server.close();
     admin.close();
     for (Map.Entry<EventLoop, List<HttpUpstream>> own : loops.upstreams().entrySet()) {

@@ -133,19 +133,11 @@ final class Guard {
       return keyHeader;
     }
     for (ScopePart part : route.callers().scope()) {
-      String field = field(part);
-      if (field != null && HopByHop.isNominatedInAnySpelling(lines, field)) {
-        return field;
+      String name = part.field();
+      if (name != null && HopByHop.isNominatedInAnySpelling(lines, name)) {
+        return name;
       }
     }
     return null;
-  }
-
-  /** The request's field that the part is read from; nobody may nominate Authorization anyway. */
-  private static @Nullable String field(ScopePart part) {
-    if (part instanceof ScopePart.Header header) {
-      return header.name();
-    }
-    return part instanceof ScopePart.Credential credential ? credential.name() : null;
   }
 }

@@ -38,7 +38,8 @@ public final class JwtVerifier implements AutoCloseable {
           JWSAlgorithm.PS512,
           JWSAlgorithm.ES256,
           JWSAlgorithm.ES384,
-          JWSAlgorithm.ES512);
+          JWSAlgorithm.ES512,
+          JWSAlgorithm.EdDSA);
 
   private final ScheduledExecutorService timer;
   private final TokenKeys keys;

@@ -5,10 +5,12 @@ import com.nimbusds.jose.JWSAlgorithm;
 import com.nimbusds.jose.JWSVerifier;
 import com.nimbusds.jose.crypto.ECDSAVerifier;
 import com.nimbusds.jose.crypto.RSASSAVerifier;
+import com.nimbusds.jose.jwk.Curve;
 import com.nimbusds.jose.jwk.ECKey;
 import com.nimbusds.jose.jwk.JWK;
 import com.nimbusds.jose.jwk.KeyOperation;
 import com.nimbusds.jose.jwk.KeyUse;
+import com.nimbusds.jose.jwk.OctetKeyPair;
 import com.nimbusds.jose.jwk.RSAKey;
 import com.nimbusds.jose.util.JSONObjectUtils;
 import java.nio.charset.StandardCharsets;
@@ -92,6 +94,9 @@ final class KeySet {
   private static @Nullable JWSVerifier verifier(JWK jwk) throws JOSEException {
     if (jwk instanceof RSAKey rsa) {
       return rsa.size() < LEAST_RSA_BITS ? null : new RSASSAVerifier(rsa.toRSAPublicKey());
+    }
+    if (jwk instanceof OctetKeyPair pair) {
+      return Curve.Ed25519.equals(pair.getCurve()) ? Ed25519Verifier.of(pair) : null;
     }
     return jwk instanceof ECKey ec ? new ECDSAVerifier(ec.toECPublicKey()) : null;
   }

@@ -16,6 +16,7 @@ import com.nimbusds.jose.JWSHeader;
 import com.nimbusds.jose.jwk.ECKey;
 import com.nimbusds.jose.jwk.KeyUse;
 import com.nimbusds.jose.jwk.RSAKey;
+import com.nimbusds.jose.util.Base64URL;
 import dev.idempotency.gateway.exchange.TokenVerifier.Verdict;
 import dev.idempotency.gateway.exchange.TokenVerifier.Verdict.Invalid;
 import dev.idempotency.gateway.exchange.TokenVerifier.Verdict.Unavailable;
@@ -26,7 +27,11 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.KeyPair;
+import java.security.KeyPairGenerator;
+import java.security.Signature;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -156,6 +161,38 @@ class JwtVerifierTest {
   }
 
   @Test
+  void tokenByEd25519Counts() throws Exception {
+    KeyPair pair = KeyPairGenerator.getInstance("Ed25519").generateKeyPair();
+    byte[] encoded = pair.getPublic().getEncoded();
+    byte[] x = Arrays.copyOfRange(encoded, encoded.length - 32, encoded.length);
+    String set =
+        "{\"keys\":[{\"kty\":\"OKP\",\"crv\":\"Ed25519\",\"kid\":\"ed\",\"x\":\""
+            + Base64URL.encode(x)
+            + "\"}]}";
+    Path file = folder.resolve("ed.json");
+    Files.writeString(file, set);
+    TokenOptions options =
+        new TokenOptions(
+            file.toUri(),
+            null,
+            Set.of(),
+            Set.of("EdDSA"),
+            Duration.ZERO,
+            Duration.ofMinutes(10),
+            null);
+    verifier = JwtVerifier.start(options, nanos::get, millis::get);
+    String input = base64("{\"alg\":\"EdDSA\",\"kid\":\"ed\"}") + '.' + base64(claims(NOW, ""));
+    Signature signature = Signature.getInstance("Ed25519");
+    signature.initSign(pair.getPrivate());
+    signature.update(input.getBytes(StandardCharsets.US_ASCII));
+    byte[] signed = signature.sign();
+    assertThat(claim(verify(input + '.' + Base64URL.encode(signed)), "sub")).isEqualTo("u1");
+    signed[0] ^= 1;
+    assertThat(reason(verify(input + '.' + Base64URL.encode(signed)))).contains("signature");
+    assertThat(reason(verify(input + '.' + base64("short")))).contains("signature");
+  }
+
+  @Test
   void tokenThatNamesNoKeyIsTriedWithThoseThatFit() throws IOException {
     startWith(set(OTHER, EC, RSA));
     assertThat(verify(signed(header(null).build(), RSA, claims(NOW, ""))))
@@ -259,7 +296,7 @@ class JwtVerifierTest {
       Mac mac = Mac.getInstance("HmacSHA256");
       mac.init(new SecretKeySpec(RSA.toRSAPublicKey().getEncoded(), "HmacSHA256"));
       byte[] signature = mac.doFinal(input.getBytes(StandardCharsets.US_ASCII));
-      return input + '.' + com.nimbusds.jose.util.Base64URL.encode(signature);
+      return input + '.' + Base64URL.encode(signature);
     } catch (Exception e) {
       throw new IllegalStateException(e);
     }
