@@ -50,6 +50,7 @@ final class EventLoops {
       Stores stores,
       OutgoingTls tls,
       BodyBudget budget,
+      RouteCallers callers,
       ExchangeListener listener) {
     AddressResolverGroup<InetSocketAddress> resolver =
         new NameResolvers(transport, resolveInterval(configuration));
@@ -68,7 +69,7 @@ final class EventLoops {
             upstream.name(), new HttpUpstream(options, own, loop, transport, resolver, board, log));
       }
       upstreams.put(loop, List.copyOf(pools.values()));
-      List<Route> routes = routes(configuration, fingerprinters, pools);
+      List<Route> routes = routes(configuration, fingerprinters, callers, loop, pools);
       if (exchanges.isEmpty()) {
         page = policy(configuration, routes);
       }
@@ -108,6 +109,8 @@ final class EventLoops {
   private static List<Route> routes(
       Configuration configuration,
       List<Fingerprinter> fingerprinters,
+      RouteCallers callers,
+      EventLoop loop,
       Map<String, HttpUpstream> pools) {
     List<Route> routes = new ArrayList<>();
     for (int i = 0; i < configuration.routes().size(); i++) {
@@ -116,13 +119,16 @@ final class EventLoops {
       if (pool == null) {
         throw new IllegalStateException("the configuration was not validated");
       }
-      routes.add(route(route, fingerprinters.get(i), pool));
+      routes.add(route(route, callers.of(i, loop, pools), fingerprinters.get(i), pool));
     }
     return routes;
   }
 
   private static Route route(
-      Configuration.Route route, Fingerprinter fingerprinter, HttpUpstream pool) {
+      Configuration.Route route,
+      Route.Callers callers,
+      Fingerprinter fingerprinter,
+      HttpUpstream pool) {
     return new Route(
         route.name(),
         route.methods(),
@@ -131,7 +137,7 @@ final class EventLoops {
         Route.Keying.valueOf(route.idempotency().name()),
         route.observe(),
         RouteRules.keys(route),
-        Route.Callers.of(RouteRules.scope(route)),
+        callers,
         fingerprinter,
         route.retention(),
         route.lease(),

@@ -48,6 +48,7 @@ final class Gateway implements AutoCloseable {
   private final MultiThreadIoEventLoopGroup group;
   private final Stores stores;
   private final OutgoingTls tls;
+  private final RouteCallers callers;
   private final EventLoops loops;
   private final HttpServer server;
   private final AdminServer admin;
@@ -62,11 +63,13 @@ final class Gateway implements AutoCloseable {
     // First, because it may refuse, and nothing has been started yet.
     this.stores = new Stores(configuration);
     this.tls = new OutgoingTls(configuration);
-    this.group = transport.group(configuration.threads(), "gateway");
-    this.budget = new BodyBudget(configuration.limits().bodyBudget());
     GatewayMetrics metrics = new GatewayMetrics(version);
     ExchangeListener heard = listeners(configuration, metrics);
-    this.loops = new EventLoops(configuration, group, transport, stores, tls, budget, heard);
+    this.callers = RouteCallers.open(configuration, heard);
+    this.group = transport.group(configuration.threads(), "gateway");
+    this.budget = new BodyBudget(configuration.limits().bodyBudget());
+    this.loops =
+        new EventLoops(configuration, group, transport, stores, tls, budget, callers, heard);
     this.server =
         new HttpServer(
             transport, group, EdgeOptions.server(configuration), loops::exchanges, heard::bug);
@@ -127,6 +130,7 @@ final class Gateway implements AutoCloseable {
   private void describe(GatewayMetrics metrics, BodyBudget budget) {
     configuration.routes().forEach(route -> metrics.route(route.name()));
     metrics.bodies(budget);
+    metrics.tokenKeys(callers::keysAgeSeconds);
     metrics.readiness(this::readiness);
     metrics.clientConnections(server::connections);
     metrics.tls(server::certificateExpires, server::handshakeFailures, server::reloadFailures);
@@ -295,6 +299,7 @@ final class Gateway implements AutoCloseable {
   private void stop() {
     watch.stop();
     tls.close();
+    callers.close();
     server.close();
     admin.close();
     for (Map.Entry<EventLoop, List<HttpUpstream>> own : loops.upstreams().entrySet()) {

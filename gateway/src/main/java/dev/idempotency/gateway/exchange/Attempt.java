@@ -130,7 +130,7 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
     phase = Phase.FORWARDED;
     Reservation reservation = settling.reservation();
     course.sent(reservation.attempt());
-    RequestHead head = exchanges.forwarded.of(course.head(), keyed.peer, reservation.attempt());
+    RequestHead head = course.forwarded(keyed.peer, reservation.attempt());
     if (!keyed.send(live, head, this)) {
       // It died while it waited, and surely nothing was sent.
       connection = null;
@@ -428,6 +428,7 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
   private void leave() {
     phase = Phase.ENDED;
     exchanges.leases.remove(this);
+    keyed.ended();
     keyed.drop();
     Capture captured = incoming.capture();
     if (captured != null) {

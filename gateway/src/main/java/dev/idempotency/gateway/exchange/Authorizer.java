@@ -3,6 +3,8 @@ package dev.idempotency.gateway.exchange;
 import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.http.RequestHead;
 import dev.idempotency.gateway.http.Response;
+import java.util.Locale;
+import java.util.Set;
 import java.util.function.Consumer;
 
 /**
@@ -16,13 +18,19 @@ public interface Authorizer {
 
   void authorize(RequestHead head, Peer peer, Consumer<Decision> decided);
 
+  /**
+   * Names, in small letters, of the fields of an answer that go upstream; what a client sends under
+   * them never does.
+   */
+  Set<String> copied();
+
   /** What came of it. */
   sealed interface Decision {
 
     /**
      * The caller may.
      *
-     * @param answered the header fields of the answer
+     * @param answered the fields of the answer that somebody wants
      */
     record Allowed(Headers answered) implements Decision {}
 
@@ -32,8 +40,30 @@ public interface Authorizer {
     /**
      * Nobody could be asked.
      *
-     * @param reason for the log and the client, without addresses
+     * @param reason for the client, without addresses
+     * @param open whether the request goes on all the same
      */
-    record Unavailable(String reason) implements Decision {}
+    record Unavailable(String reason, boolean open) implements Decision {}
+  }
+
+  /** What was said of a request, for metrics. The names are stable. */
+  enum Word {
+    /** The service said yes. */
+    ALLOWED,
+    /** It had said yes to an equal request a moment ago. */
+    REMEMBERED,
+    /** It said no. */
+    DENIED,
+    /** It could not be asked, and the request was refused. */
+    UNAVAILABLE,
+    /** It could not be asked, and the request went on. */
+    LET_THROUGH;
+
+    private final String label = name().toLowerCase(Locale.ROOT);
+
+    /** The value of the metrics label. */
+    public String label() {
+      return label;
+    }
   }
 }

@@ -17,6 +17,11 @@ import org.jspecify.annotations.Nullable;
  */
 record Claimant(Route route, Caller caller, @Nullable IdempotencyKey key) {
 
+  /** The caller's scope, as one string that no other scope has. */
+  String scope() {
+    return OperationId.ofScope(route.name(), caller.identity()).toString();
+  }
+
   /** The same with the key that was found meanwhile. */
   Claimant with(IdempotencyKey found) {
     return new Claimant(route, caller, found);

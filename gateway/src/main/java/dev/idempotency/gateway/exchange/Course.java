@@ -9,12 +9,16 @@ import org.jspecify.annotations.Nullable;
 /** The course of one exchange in time, told to the listener once when it ends. */
 final class Course {
 
+  private static final Headers NOTHING = new Headers();
+
   private final Exchanges exchanges;
   private final RequestHead head;
   private final long began;
   private String route = "";
   private AnswerRule answers = AnswerRule.DEFAULT;
   private boolean derived;
+  private @Nullable Authorizer authorizer;
+  private Headers granted = NOTHING;
   private long attempt;
   private long sentAt;
   private boolean sent;
@@ -39,12 +43,33 @@ final class Course {
 
   /** The head as it goes upstream, of a request without protection. */
   RequestHead forwarded(Peer peer) {
-    return exchanges.forwarded.of(head, peer, 0);
+    return forwarded(peer, 0);
+  }
+
+  /**
+   * The head as it goes upstream.
+   *
+   * @param number the attempt's, or 0 for a request without protection
+   */
+  RequestHead forwarded(Peer peer, long number) {
+    RequestHead sent = exchanges.forwarded.of(head, peer, number);
+    if (authorizer != null) {
+      // Also where the service was not asked: nobody but it may say what it says.
+      ForwardedFields.remove(sent.headers(), authorizer.copied());
+      granted.forEach(sent.headers()::add);
+    }
+    return sent;
   }
 
   void route(Route taken) {
     route = taken.name();
     answers = taken.answers();
+    authorizer = taken.callers().authorizer();
+  }
+
+  /** What goes upstream in place of the client's own fields. */
+  void grant(Headers fields) {
+    granted = fields;
   }
 
   /** The request itself names its operation; its answers say so. */

@@ -19,6 +19,9 @@ public interface ExchangeListener {
   /** A connection was closed before anything came on it, because no place was left. */
   default void connectionRefused() {}
 
+  /** An authorisation service was asked, or its earlier word was taken. */
+  default void authorized(String route, Authorizer.Word word) {}
+
   /** A write to the store failed and is tried again in the background. */
   default void storeWriteDeferred() {}
 

@@ -25,6 +25,7 @@ public final class Exchanges {
   private final List<Route> routes;
   private final @Nullable PublicPage page;
   private final Set<KeyedExchange> undecided = new HashSet<>();
+  private final Set<PendingExchange> pending = new HashSet<>();
   final IdempotencyStore store;
   final Scheduler scheduler;
   final BodyBudget budget;
@@ -32,6 +33,10 @@ public final class Exchanges {
   final ForwardedFields forwarded;
   final Leases leases;
   final DeferredWrites deferred;
+
+  /** Whether there are proxies that name callers, so that nobody else may. */
+  final boolean proxied;
+
   private int waiters;
   private boolean stopping;
 
@@ -55,6 +60,7 @@ public final class Exchanges {
     this.budget = budget;
     this.listener = listener;
     this.forwarded = new ForwardedFields(trustedProxies);
+    this.proxied = !trustedProxies.isEmpty();
     this.leases = new Leases(scheduler, listener);
     this.deferred = new DeferredWrites(store, scheduler, listener, MOST_DEFERRED);
   }
@@ -129,6 +135,14 @@ public final class Exchanges {
     undecided.remove(exchange);
   }
 
+  void opened(PendingExchange exchange) {
+    pending.add(exchange);
+  }
+
+  void decided(PendingExchange exchange) {
+    pending.remove(exchange);
+  }
+
   /** Takes a place to wait in; false where none is left. */
   boolean takeWaiter() {
     if (waiters >= MOST_WAITERS) {
@@ -157,9 +171,9 @@ public final class Exchanges {
     deferred.hurry();
   }
 
-  /** How many exchanges with a key are under way. */
+  /** How many exchanges with a key, or with a caller that is asked about, are under way. */
   public int underWay() {
-    return undecided.size() + leases.underWay().size();
+    return pending.size() + undecided.size() + leases.underWay().size();
   }
 
   /**
@@ -168,6 +182,7 @@ public final class Exchanges {
    */
   public void abandon() {
     stopping = true;
+    List.copyOf(pending).forEach(PendingExchange::abandon);
     List.copyOf(undecided).forEach(KeyedExchange::abandon);
     leases.underWay().forEach(Attempt::abandon);
   }

@@ -150,11 +150,23 @@ final class ForwardedFields {
     return received.isEmpty() ? own : String.join(", ", received) + ", " + own;
   }
 
+  /**
+   * Removes fields in all spellings of their names.
+   *
+   * @param names in small letters
+   */
+  static void remove(Headers fields, Set<String> names) {
+    fields.removeIf((name, value) -> names.contains(canonical(name)));
+  }
+
+  private static String canonical(String name) {
+    return name.toLowerCase(Locale.ROOT).replace('_', '-');
+  }
+
   /** Gateways of applications (CGI, WSGI) take an underscore for a hyphen, and so it is here. */
   private static boolean isReplaced(String name) {
     return switch (name.length()) {
-      case 3, 6, 9, 14, 15, 16, 17, 19, 23 ->
-          REPLACED.contains(name.toLowerCase(Locale.ROOT).replace('_', '-'));
+      case 3, 6, 9, 14, 15, 16, 17, 19, 23 -> REPLACED.contains(canonical(name));
       default -> false;
     };
   }

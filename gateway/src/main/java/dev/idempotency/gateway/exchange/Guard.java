@@ -4,6 +4,7 @@ import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.http.HopByHop;
 import dev.idempotency.gateway.http.ProblemDetails;
 import dev.idempotency.gateway.http.RequestHead;
+import dev.idempotency.gateway.http.Response;
 import dev.idempotency.gateway.idempotency.IdempotencyKey;
 import dev.idempotency.gateway.idempotency.IdempotencyKey.Reading;
 import java.util.List;
@@ -62,14 +63,52 @@ final class Guard {
       return admit(null);
     }
     return route.keying() == Route.Keying.OPTIONAL
-        ? PassThroughExchange.open(route, course, contentLength, peer, client)
+        ? admit(null)
         : refuse(Result.KEY_MISSING, Problems.keyMissing(route.keys()));
   }
 
   private Exchange admit(@Nullable IdempotencyKey key) {
-    Admission admission = Admission.of(head.headers(), peer, route.callers());
+    boolean keyed = key != null || route.keys().looksIntoBodies() || route.keys().derives();
+    if (Inquiry.isDue(route.callers(), keyed)) {
+      return inquire(key, keyed);
+    }
+    return keyed ? admitted(key, true, identify()) : passThrough();
+  }
+
+  /** Asks others first; nothing is read and nothing is stored until they have answered. */
+  private Exchange inquire(@Nullable IdempotencyKey key, boolean keyed) {
+    PendingExchange pending = new PendingExchange(exchanges, course, client);
+    new Inquiry(
+            exchanges,
+            route.callers(),
+            course,
+            peer,
+            keyed,
+            admission -> pending.open(() -> admitted(key, keyed, admission)))
+        .begin();
+    return pending.current();
+  }
+
+  private Admission identify() {
+    IdentityReader reader = new IdentityReader(head.headers(), peer, exchanges.proxied, null, null);
+    return reader.read(route.callers().scope());
+  }
+
+  private Exchange passThrough() {
+    return PassThroughExchange.open(route, course, contentLength, peer, client);
+  }
+
+  /**
+   * @param keyed whether the request has a key, or may turn out to have one
+   */
+  private Exchange admitted(
+      @Nullable IdempotencyKey key, boolean keyed, Admission admission) {
     if (admission instanceof Admission.Refused refused) {
       return refuse(refused.result(), refused.problem());
+    } else if (admission instanceof Admission.Denied denied) {
+      return refuse(Result.DENIED, denied.response());
+    } else if (!keyed) {
+      return passThrough();
     }
     return contentLength > route.requestLimit()
         ? refuse(Result.TOO_LARGE, Problems.bodyTooLarge(route.requestLimit()))
@@ -88,13 +127,17 @@ final class Guard {
     return keyed;
   }
 
-  /** Refuses; a route that only observes lets the request pass as if there were no gateway. */
   private Exchange refuse(Result result, ProblemDetails problem) {
+    return refuse(result, course.render(problem));
+  }
+
+  /** Refuses; a route that only observes lets the request pass as if there were no gateway. */
+  private Exchange refuse(Result result, Response response) {
     if (route.observe()) {
       course.observed(result);
-      return PassThroughExchange.open(route, course, contentLength, peer, client);
+      return passThrough();
     }
-    return course.refuse(client, result, problem);
+    return course.refuse(client, result, response);
   }
 
   /** The field of this route's key or scope that the sender wants to be removed; null: none. */

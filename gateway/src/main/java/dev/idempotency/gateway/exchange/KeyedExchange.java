@@ -45,6 +45,7 @@ abstract class KeyedExchange implements Exchange, Outgoing {
   final Course course;
   final Peer peer;
   private Claimant claimant;
+  private final OperationPlace place;
 
   /** Known as soon as the operation is claimed. */
   private @Nullable OperationId id;
@@ -69,6 +70,7 @@ abstract class KeyedExchange implements Exchange, Outgoing {
     this.route = claimant.route();
     this.course = course;
     this.claimant = claimant;
+    this.place = OperationPlace.of(claimant);
     this.peer = peer;
     this.client = client;
     this.delivery = new Delivery(client);
@@ -192,6 +194,12 @@ abstract class KeyedExchange implements Exchange, Outgoing {
       answer(refusal.result(), refusal.problem());
       return;
     }
+    Quota.Answer.Spent spent = place.take();
+    if (spent != null) {
+      // Only for something new: a retry of what is there is judged as always.
+      look(this::meet, () -> answer(Result.QUOTA_EXCEEDED, Problems.quotaExceeded(spent)));
+      return;
+    }
     Reservation reservation = first(fingerprints.current());
     ask(reservation, exchanges.store.reserve(reservation));
   }
@@ -249,9 +257,11 @@ abstract class KeyedExchange implements Exchange, Outgoing {
     if (reply instanceof ReserveReply.Acquired) {
       acquired(reservation, askedAt);
     } else if (reply instanceof ReserveReply.Existing existing) {
+      place.giveBack();
       // By its own fingerprint: the one that a take-over claims is not proven.
       meet(existing.operation());
     } else {
+      place.giveBack();
       again(this::reserve);
     }
   }
@@ -431,6 +441,7 @@ abstract class KeyedExchange implements Exchange, Outgoing {
   /** Nothing of it is decided here any more. */
   final void passOn(PassThroughExchange opened) {
     phase = Phase.ANSWERED;
+    place.giveBack();
     exchanges.decided(this);
     bypassed = opened;
     opened.start();
@@ -510,8 +521,16 @@ abstract class KeyedExchange implements Exchange, Outgoing {
     course.end(result, status);
   }
 
+  /** The attempt has ended. */
+  final void ended() {
+    place.end();
+  }
+
   private void leave() {
     phase = Phase.ANSWERED;
+    if (attempt == null) {
+      place.giveBack();
+    }
     drop();
     exchanges.decided(this);
   }

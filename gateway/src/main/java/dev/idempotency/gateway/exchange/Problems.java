@@ -73,20 +73,56 @@ public final class Problems {
     return badRequest("More was sent before the request for a WebSocket had been answered.");
   }
 
-  static ProblemDetails identityMissing(String header) {
+  /**
+   * 401: nothing says whose key it is.
+   *
+   * @param owner whose a key is here: "whom the header X names"
+   * @param missing why it is nobody's
+   * @param challenge what the client may prove itself with (RFC 9110 §11.6.1)
+   */
+  static ProblemDetails identityMissing(String owner, String missing, String challenge) {
     return problem(
-        "identity-missing",
-        401,
-        "The caller's identity is missing",
-        "A key on this route belongs to whom the header " + header + " names; it is missing.");
+            "identity-missing",
+            401,
+            "The caller's identity is missing",
+            "A key on this route belongs to " + owner + "; " + missing + '.')
+        .with("WWW-Authenticate", challenge);
   }
 
-  static ProblemDetails certificateMissing() {
+  /** 401: there is no token. */
+  static ProblemDetails tokenMissing(String challenge) {
+    return identityMissing(
+        "whom the caller's token names", "no header Authorization with Bearer was sent", challenge);
+  }
+
+  /**
+   * 401: what says whose key it is does not count.
+   *
+   * @param reason nothing of the credentials
+   */
+  static ProblemDetails identityInvalid(String reason, String challenge) {
+    return problem("identity-invalid", 401, "The caller's identity is not proven", reason + '.')
+        .with("WWW-Authenticate", challenge);
+  }
+
+  /** 503: who the caller is, or what it may do, could not be found out. */
+  static ProblemDetails authorizationUnavailable(String reason) {
     return problem(
-        "identity-missing",
-        401,
-        "The caller's identity is missing",
-        "A key on this route belongs to the subject of the client's certificate; none was shown.");
+            "authorization-unavailable",
+            503,
+            "The caller's rights can't be looked up",
+            "Nothing was sent: " + reason + ". Retry with the same key.")
+        .after(1);
+  }
+
+  /** 429: the caller has too many operations. */
+  static ProblemDetails quotaExceeded(Quota.Answer.Spent spent) {
+    return problem(
+            "quota-exceeded",
+            429,
+            "Too many operations",
+            "Nothing was sent: " + spent.reason() + ". Retry with the same key.")
+        .after(seconds(spent.retryAfter()));
   }
 
   static ProblemDetails noRoute() {

@@ -34,6 +34,14 @@ public enum Result {
   BAD_REQUEST,
   /** 401: the identity that the scope needs is missing. */
   IDENTITY_MISSING,
+  /** 401: the identity that the scope needs is not proven. */
+  IDENTITY_INVALID,
+  /** 401, 403: the authorisation service said no. */
+  DENIED,
+  /** 503: nobody could be asked who the caller is or what it may do. */
+  AUTHORIZATION_UNAVAILABLE,
+  /** 429: the caller has begun, or has unfinished, as many operations as it may. */
+  QUOTA_EXCEEDED,
   /** 404: no route takes the request. */
   NO_ROUTE,
   /** 413: the body is too large. */

@@ -42,6 +42,11 @@ public final class AddressRanges {
     return bytesOf(text) != null;
   }
 
+  /** Whether no address is in it. */
+  public boolean isEmpty() {
+    return ranges.isEmpty();
+  }
+
   /** Whether the address, in text form, is in one of the ranges. Names are in none. */
   public boolean contains(String address) {
     if (ranges.isEmpty()) {

@@ -25,6 +25,9 @@ public final class OperationId {
   /** By what the request asks for; another first byte, so that it is never the name by a key. */
   private static final byte DERIVED = 2;
 
+  /** Of a caller, whatever the operation. */
+  private static final byte SCOPE = 3;
+
   private static final ThreadLocal<MessageDigest> SHA_256 =
       ThreadLocal.withInitial(OperationId::sha256);
 
@@ -65,6 +68,16 @@ public final class OperationId {
     updateInt(digest, request.version());
     digest.update(request.hash());
     return new OperationId(digest.digest());
+  }
+
+  /**
+   * The name that all operations of a caller on a route have in common; no operation has it.
+   *
+   * @param operation the route's operation name
+   * @param identity the parts of the tenant's identity
+   */
+  public static OperationId ofScope(String operation, List<@Nullable String> identity) {
+    return new OperationId(begin(SCOPE, operation, identity).digest());
   }
 
   private static MessageDigest begin(

@@ -27,6 +27,7 @@ import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 import java.util.function.IntSupplier;
+import java.util.function.LongSupplier;
 
 /** Reads the counts and the gauges once for each scrape. The names here are a promise. */
 final class GatewayCollector implements MultiCollector {
@@ -44,6 +45,7 @@ final class GatewayCollector implements MultiCollector {
     List<MetricSnapshot> all = new ArrayList<>();
     all.add(info());
     exchanges(all);
+    authorizations(all);
     failures(all);
     upstreams(all);
     AddressSeries.collect(metrics.gauges.addresses, all);
@@ -224,6 +226,7 @@ final class GatewayCollector implements MultiCollector {
       all.add(gauge("gateway_client_connections", help, clients.getAsInt()));
     }
     tls(all);
+    tokenKeys(all);
     Readiness readiness = gauges.readiness;
     if (readiness != null) {
       Readiness.State state = readiness.now();
@@ -245,6 +248,31 @@ final class GatewayCollector implements MultiCollector {
     all.add(counter("gateway_tls_handshake_failures", help, tls.handshakes().getAsLong()));
     help = "TLS files that changed and were of no use; those read before stay in use.";
     all.add(counter("gateway_tls_reload_failures", help, tls.reloads().getAsLong()));
+  }
+
+  private void tokenKeys(List<MetricSnapshot> all) {
+    LongSupplier age = metrics.gauges.tokenKeysAge;
+    long seconds = age == null ? -1 : age.getAsLong();
+    if (seconds >= 0) {
+      String help = "Since the keys of tokens were fetched.";
+      all.add(gauge("gateway_token_keys_age_seconds", help, seconds));
+    }
+  }
+
+  private void authorizations(List<MetricSnapshot> all) {
+    List<CounterDataPointSnapshot> points = new ArrayList<>();
+    metrics.words.forEach(
+        (asked, count) ->
+            points.add(
+                point(
+                    count.sum(),
+                    Labels.of("route", asked.route(), "decision", asked.word().label()))));
+    if (!points.isEmpty()) {
+      all.add(
+          new CounterSnapshot(
+              new MetricMetadata("gateway_authorization", "What authorisation services said."),
+              points));
+    }
   }
 
   /** The network library takes memory that the JVM's own figures don't show. */

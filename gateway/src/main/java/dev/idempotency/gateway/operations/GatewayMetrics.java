@@ -1,5 +1,6 @@
 package dev.idempotency.gateway.operations;
 
+import dev.idempotency.gateway.exchange.Authorizer;
 import dev.idempotency.gateway.exchange.BodyBudget;
 import dev.idempotency.gateway.exchange.ExchangeListener;
 import dev.idempotency.gateway.http.RequestHead;
@@ -7,6 +8,7 @@ import java.time.Instant;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
@@ -42,6 +44,12 @@ public final class GatewayMetrics implements ExchangeListener {
   final LongAdder unreadableResponses = new LongAdder();
   final LongAdder bugs = new LongAdder();
   final Gauges gauges = new Gauges();
+
+  /** What authorisation services said. */
+  final Map<Asked, LongAdder> words = new ConcurrentHashMap<>();
+
+  /** One of few: routes come from the configuration. */
+  record Asked(String route, Authorizer.Word word) {}
 
   /**
    * @param version the gateway's own, shown as a label
@@ -82,6 +90,15 @@ public final class GatewayMetrics implements ExchangeListener {
   public void tls(
       Supplier<@Nullable Instant> expires, LongSupplier handshakes, LongSupplier reloads) {
     gauges.tls = new Gauges.Tls(expires, handshakes, reloads);
+  }
+
+  /**
+   * Shows how old the keys of tokens are.
+   *
+   * @param age in seconds; -1 where they never were fetched
+   */
+  public void tokenKeys(LongSupplier age) {
+    gauges.tokenKeysAge = age;
   }
 
   /** Shows writes that wait to be tried again; called once for each event loop. */
@@ -170,6 +187,11 @@ public final class GatewayMetrics implements ExchangeListener {
   @Override
   public void connectionRefused() {
     connectionsRefused.increment();
+  }
+
+  @Override
+  public void authorized(String route, Authorizer.Word word) {
+    words.computeIfAbsent(new Asked(route, word), asked -> new LongAdder()).increment();
   }
 
   @Override

@@ -15,6 +15,7 @@ final class Gauges {
   volatile @Nullable BodyBudget bodies;
   volatile @Nullable Readiness readiness;
   volatile @Nullable IntSupplier clientConnections;
+  volatile @Nullable LongSupplier tokenKeysAge;
   final List<IntSupplier> deferredWrites = new CopyOnWriteArrayList<>();
   final List<UpstreamPool> upstreams = new CopyOnWriteArrayList<>();
   final List<UpstreamAddresses> addresses = new CopyOnWriteArrayList<>();

@@ -1,5 +1,6 @@
 package dev.idempotency.gateway.operations;
 
+import dev.idempotency.gateway.exchange.Authorizer;
 import dev.idempotency.gateway.exchange.ExchangeListener;
 import dev.idempotency.gateway.http.RequestHead;
 import java.util.List;
@@ -45,6 +46,11 @@ public final class Listeners implements ExchangeListener {
   @Override
   public void connectionRefused() {
     tell(ExchangeListener::connectionRefused);
+  }
+
+  @Override
+  public void authorized(String route, Authorizer.Word word) {
+    tell(listener -> listener.authorized(route, word));
   }
 
   @Override

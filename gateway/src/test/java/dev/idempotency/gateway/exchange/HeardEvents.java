@@ -40,6 +40,11 @@ final class HeardEvents implements ExchangeListener {
   }
 
   @Override
+  public void authorized(String route, Authorizer.Word word) {
+    events.add(route + ' ' + word.label());
+  }
+
+  @Override
   public void storeWriteDeferred() {
     events.add("deferred");
   }

@@ -48,8 +48,15 @@ final class Stage {
             store,
             scheduler,
             budget,
-            AddressRanges.NONE,
+            settings.proxied ? AddressRanges.of(List.of("10.0.0.0/8")) : AddressRanges.NONE,
             heard);
+  }
+
+  /** A request without a body whose head is there. */
+  Call request(Peer peer, long contentLength, String... fields) {
+    FakeClient client = new FakeClient();
+    RequestHead head = RequestHead.of("POST", "/orders?q=1", Headers.of(fields));
+    return new Call(client, exchanges.open(head, contentLength, peer, client));
   }
 
   static Stage open() {
@@ -151,6 +158,9 @@ final class Stage {
     private Duration patience = Duration.ZERO;
     private UnknownPolicy unknown = UnknownPolicy.HOLD;
     private boolean bypass;
+    private boolean proxied;
+    private Route.Keying keying = Route.Keying.REQUIRED;
+    private Route.Callers callers = Route.Callers.of(List.of());
     private boolean streaming;
     private boolean streamsRequest;
     private long requestLimit = 1000;
@@ -158,7 +168,6 @@ final class Stage {
     private Map<Integer, Outcome> outcomes = Map.of();
     private Route.Keying keying = Route.Keying.REQUIRED;
     private KeyRule keys = KeyRule.header("Idempotency-Key");
-    private List<ScopePart> scope = List.of();
     private CopyRule copy = CopyRule.DEFAULT;
     private boolean observe;
     private AnswerRule answers = AnswerRule.DEFAULT;
@@ -196,6 +205,22 @@ final class Stage {
 
     Settings bypass() {
       bypass = true;
+      return this;
+    }
+
+    /** Addresses in 10.0.0.0/8 are proxies. */
+    Settings proxied() {
+      proxied = true;
+      return this;
+    }
+
+    Settings optional() {
+      keying = Route.Keying.OPTIONAL;
+      return this;
+    }
+
+    Settings callers(Route.Callers told) {
+      callers = told;
       return this;
     }
 
@@ -240,7 +265,7 @@ final class Stage {
     }
 
     Settings scope(ScopePart... parts) {
-      scope = List.of(parts);
+      callers = Route.Callers.of(List.of(parts));
       return this;
     }
 
@@ -257,7 +282,7 @@ final class Stage {
           keying,
           observe,
           keys,
-          Route.Callers.of(scope),
+          callers,
           new TextFingerprinter(),
           Duration.ofHours(1),
           LEASE,
