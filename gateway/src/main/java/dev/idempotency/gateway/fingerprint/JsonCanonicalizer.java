@@ -322,7 +322,7 @@ final class JsonCanonicalizer {
     if (name == places.length) {
       places = Arrays.copyOf(places, name * 2);
     }
-    places[name] = (long) place << Integer.SIZE | reordering.size();
+    places[name] = ((long) place << Integer.SIZE) | reordering.size();
   }
 
   private @Nullable PointerTree member(PointerTree pointers) {

@@ -122,7 +122,7 @@ final class JsonString {
   }
 
   private static int decoded(int codePoint, int length) {
-    return codePoint << 4 | length;
+    return (codePoint << 4) | length;
   }
 
   private static int codePoint(int decoded) {

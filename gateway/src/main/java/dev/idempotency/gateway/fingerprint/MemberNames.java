@@ -190,6 +190,12 @@ final class MemberNames {
    * equal names do not go unseen.
    */
   private boolean isAfter(int a, int b) {
+    long prefixA = prefixes[a];
+    long prefixB = prefixes[b];
+    if (prefixA != prefixB) {
+      work++;
+      return prefixA > prefixB;
+    }
     int order = compare(a, b);
     equalSeen |= order == 0;
     return order > 0;
@@ -200,8 +206,12 @@ final class MemberNames {
    */
   int compare(int a, int b) {
     work++;
-    int byPrefix = Long.compare(prefixes[a], prefixes[b]);
-    return byPrefix != 0 ? byPrefix : compareWhole(a, b);
+    long prefixA = prefixes[a];
+    long prefixB = prefixes[b];
+    if (prefixA != prefixB) {
+      return prefixA < prefixB ? -1 : 1;
+    }
+    return compareWhole(a, b);
   }
 
   private int compareWhole(int a, int b) {
@@ -236,7 +246,7 @@ final class MemberNames {
       prefix = length < PREFIX ? prefix & ~(-1L >>> (Byte.SIZE * length)) : prefix;
     } else {
       for (int i = 0; i < PREFIX; i++) {
-        prefix = prefix << Byte.SIZE | (i < length ? bytes[offset + i] & 0xFF : 0);
+        prefix = (prefix << Byte.SIZE) | (i < length ? bytes[offset + i] & 0xFF : 0);
       }
     }
     return ((prefix & HIGH_BITS) == 0 ? prefix : ranked(prefix)) ^ Long.MIN_VALUE;
