@@ -222,7 +222,7 @@ class AnswerRuleTest {
 
   static Stream<Arguments> errors() {
     return Stream.of(
-        Arguments.of(Problems.keyReused(), 400, "idempotency_error", "key_reused", "false"),
+        Arguments.of(Problems.keyReused(Set.of()), 400, "idempotency_error", "key_reused", "false"),
         Arguments.of(
             Problems.inFlight(Duration.ofSeconds(3)),
             409,

@@ -166,7 +166,6 @@ final class Stage {
     private long requestLimit = 1000;
     private long responseLimit = 1000;
     private Map<Integer, Outcome> outcomes = Map.of();
-    private Route.Keying keying = Route.Keying.REQUIRED;
     private KeyRule keys = KeyRule.header("Idempotency-Key");
     private CopyRule copy = CopyRule.DEFAULT;
     private boolean observe;
@@ -211,11 +210,6 @@ final class Stage {
     /** Addresses in 10.0.0.0/8 are proxies. */
     Settings proxied() {
       proxied = true;
-      return this;
-    }
-
-    Settings optional() {
-      keying = Route.Keying.OPTIONAL;
       return this;
     }
 

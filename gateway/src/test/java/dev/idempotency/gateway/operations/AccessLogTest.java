@@ -52,7 +52,7 @@ class AccessLogTest {
 
   @Test
   void derivedKeyIsSaidToBeOne() {
-    Summary derived = new Summary("r", Result.REPLAYED, 201, 0, true, 1_000, 0, 0);
+    Summary derived = new Summary("r", Result.REPLAYED, 201, 0, true, 1_000, 0, 0, null);
     RequestHead head = new RequestHead("POST", "/", null, new Headers());
     new AccessLog(Logging.Format.JSON, () -> NOON).closed(head, derived);
     new AccessLog(Logging.Format.TEXT, () -> NOON).closed(head, derived);
@@ -71,7 +71,7 @@ class AccessLogTest {
 
   @Test
   void observedExchangeSaysWhatWouldHaveBecomeOfIt() {
-    Summary observed = new Summary("r", Result.PASSED, 200, 0, 1_000, 0, 0, Result.REPLAYED);
+    Summary observed = new Summary("r", Result.PASSED, 200, 0, false, 1_000, 0, 0, Result.REPLAYED);
     RequestHead head = new RequestHead("POST", "/orders", null, new Headers());
     new AccessLog(Logging.Format.JSON, () -> NOON).closed(head, observed);
     new AccessLog(Logging.Format.TEXT, () -> NOON).closed(head, observed);

@@ -90,8 +90,8 @@ class GatewayMetricsTest {
   @Test
   void whatIsOnlyObservedIsCountedByWhatItWouldHaveBeen() {
     metrics.route("r");
-    Summary replayed = new Summary("r", Result.PASSED, 200, 0, 1, 0, 0, Result.REPLAYED);
-    Summary refused = new Summary("r", Result.PASSED, 200, 0, 1, 0, 0, Result.KEY_MISSING);
+    Summary replayed = new Summary("r", Result.PASSED, 200, 0, false, 1, 0, 0, Result.REPLAYED);
+    Summary refused = new Summary("r", Result.PASSED, 200, 0, false, 1, 0, 0, Result.KEY_MISSING);
     metrics.closed(Scripted.head("/"), replayed);
     metrics.closed(Scripted.head("/"), replayed);
     metrics.closed(Scripted.head("/"), refused);
@@ -130,8 +130,8 @@ class GatewayMetricsTest {
   void derivedKeysAreCountedByRoute() {
     metrics.route("r");
     metrics.route("other");
-    metrics.closed(Scripted.head("/"), new Summary("r", Result.REPLAYED, 200, 0, true, 1, 0, 1));
-    metrics.closed(Scripted.head("/"), new Summary("r", Result.REPLAYED, 200, 0, false, 1, 0, 1));
+    metrics.closed(Scripted.head("/"), new Summary("r", Result.REPLAYED, 200, 0, true, 1, 0, 1, null));
+    metrics.closed(Scripted.head("/"), new Summary("r", Result.REPLAYED, 200, 0, false, 1, 0, 1, null));
 
     assertThat(series())
         .containsEntry("gateway_derived_keys_total{route=\"r\"}", 1.0)
