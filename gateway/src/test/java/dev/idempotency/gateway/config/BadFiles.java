@@ -38,7 +38,8 @@ final class BadFiles {
           "tls/clients.crt",
           "tls/upstreams.crt",
           "tls/client.crt",
-          "tls/client.key");
+          "tls/client.key",
+          "tls/idp.crt");
 
   /** 32 bytes each. */
   static final String RECORDS_KEY = "AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA=";
@@ -63,6 +64,9 @@ final class BadFiles {
       }
       Files.writeString(folder.resolve("old.secret"), "an-older-secret-of-a-file\n");
       Files.writeString(folder.resolve("k1.key"), OLD_KEY + "\n");
+      Path secrets = Files.createDirectories(folder.resolve("secrets"));
+      Files.writeString(secrets.resolve("records-old.key"), OLD_KEY + "\n");
+      Files.writeString(secrets.resolve("fingerprint-old"), "an-older-secret-of-a-file\n");
       Files.writeString(
           folder.resolve("short.key"), Base64.getEncoder().encodeToString(new byte[31]));
     } catch (IOException e) {
