@@ -74,7 +74,7 @@ final class EventLoops {
           new Exchanges(
               routes(configuration, fingerprinters, pools),
               page,
-              stores.open(loop),
+              stores.open(loop, listener::responseUnreadable),
               new LoopScheduler(loop),
               budget,
               AddressRanges.of(configuration.trustedProxies()),
@@ -95,7 +95,7 @@ final class EventLoops {
         .<Fingerprinter>map(
             route ->
                 RequestFingerprinter.create(
-                    RouteRules.fingerprint(route.fingerprint(), configuration.secrets())))
+                    RouteRules.fingerprint(RouteRules.counted(route), configuration.secrets())))
         .toList();
   }
 

@@ -55,7 +55,7 @@ final class Gateway implements AutoCloseable {
       throws StartupException {
     this.configuration = configuration;
     // First, because it may refuse, and nothing has been started yet.
-    this.stores = new Stores(configuration.store());
+    this.stores = new Stores(configuration);
     this.tls = new OutgoingTls(configuration);
     this.group = transport.group(configuration.threads(), "gateway");
     this.budget = new BodyBudget(configuration.limits().bodyBudget());
@@ -272,6 +272,7 @@ final class Gateway implements AutoCloseable {
         .completeOnTimeout(null, 2, TimeUnit.SECONDS)
         .join();
     group.shutdownGracefully(0, 2, TimeUnit.SECONDS).awaitUninterruptibly(3, TimeUnit.SECONDS);
+    stores.stopWorkers();
   }
 
   private void onLoops(java.util.function.Consumer<Exchanges> task) {

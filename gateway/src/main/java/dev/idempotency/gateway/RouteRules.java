@@ -20,13 +20,16 @@ import dev.idempotency.gateway.exchange.KeySource;
 import dev.idempotency.gateway.exchange.QuotaOptions;
 import dev.idempotency.gateway.exchange.ScopePart;
 import dev.idempotency.gateway.fingerprint.FingerprintRule;
-import dev.idempotency.gateway.idempotency.IdempotencyKey.Reading;
-import dev.idempotency.gateway.idempotency.KeyInBody;
+import dev.idempotency.gateway.fingerprint.JsonKey;
+import dev.idempotency.gateway.fingerprint.JsonRedactor;
+import dev.idempotency.gateway.idempotency.KeyForm;
 import dev.idempotency.gateway.idempotency.KeyPattern;
 import dev.idempotency.gateway.idempotency.KeySyntax;
+import dev.idempotency.gateway.identity.StructuredFieldKey;
 import dev.idempotency.gateway.identity.TokenOptions;
 import dev.idempotency.gateway.store.envelope.EnvelopeOptions;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -34,19 +37,13 @@ import org.jspecify.annotations.Nullable;
 /** The configuration's routes in the words of the centre, and of those who serve it. */
 final class RouteRules {
 
-  private static final KeyPattern UUID =
-      RegexPattern.of("(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}");
-  private static final KeyPattern UUID7 =
-      RegexPattern.of("(?i)[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}");
-  private static final KeyPattern ULID = RegexPattern.of("(?i)[0-7][0-9a-hjkmnp-tv-z]{25}");
-
   private RouteRules() {}
 
   static KeyRule keys(Configuration.Route route) {
     RouteKey key = route.key();
     return new KeyRule(
         key.sources().stream().map(RouteRules::source).toList(),
-        KeySyntax.LENIENT,
+        syntax(key.syntax()),
         pattern(key.form()),
         key.hasAge() ? new KeyRule.KeyAge(key.firstSent(), route.retention(), key.skew()) : null,
         key.derive());
@@ -57,22 +54,21 @@ final class RouteRules {
       return new KeySource.Query(query.name());
     }
     if (source instanceof RouteKey.Source.Pointer pointer) {
-      return new KeySource.Pointer(pointer.pointer(), body(pointer.pointer()));
+      return new KeySource.Pointer(pointer.pointer(), new JsonKey(pointer.pointer()));
     }
     return new KeySource.Header(((RouteKey.Source.Header) source).name());
   }
 
-  /** Nothing is forwarded where the key in the body is not looked for. */
-  private static KeyInBody body(String pointer) {
-    return (head, body) -> new Reading.Malformed("it is in the body, at " + pointer);
+  private static KeySyntax syntax(RouteKey.Syntax syntax) {
+    return syntax == RouteKey.Syntax.STRICT ? StructuredFieldKey.STRICT : KeySyntax.LENIENT;
   }
 
   private static KeyPattern pattern(RouteKey.Form form) {
     return switch (form.kind()) {
       case ANY -> KeyPattern.ANY;
-      case UUID -> UUID;
-      case UUID7 -> UUID7;
-      case ULID -> ULID;
+      case UUID -> KeyForm.UUID;
+      case UUID7 -> KeyForm.UUID7;
+      case ULID -> KeyForm.ULID;
       case REGEX -> RegexPattern.of(form.regex());
     };
   }
@@ -123,6 +119,19 @@ final class RouteRules {
         tokens.authorities());
   }
 
+  /** What counts in a route's fingerprints: also the field that says when it was sent first. */
+  static Fingerprinting counted(Configuration.Route route) {
+    Fingerprinting rule = route.fingerprint();
+    String firstSent = route.key().firstSent();
+    if (firstSent == null || rule.headers().stream().anyMatch(firstSent::equalsIgnoreCase)) {
+      return rule;
+    }
+    List<String> headers = new ArrayList<>(rule.headers());
+    headers.add(firstSent);
+    return new Fingerprinting(
+        rule.body(), rule.ignore(), rule.only(), headers, rule.query(), rule.version());
+  }
+
   static FingerprintRule fingerprint(Fingerprinting rule, List<Secret> secrets) {
     byte @Nullable [] secret =
         secrets.isEmpty() ? null : secrets.get(0).value().getBytes(StandardCharsets.UTF_8);
@@ -131,7 +140,7 @@ final class RouteRules {
   }
 
   static CopyRule copy(ResponseCopy copy) {
-    return new CopyRule(copy.keep(), copy.drop(), null, copy.expires());
+    return new CopyRule(copy.keep(), copy.drop(), JsonRedactor.of(copy.redact()), copy.expires());
   }
 
   static AnswerRule answers(Configuration.Route route) {

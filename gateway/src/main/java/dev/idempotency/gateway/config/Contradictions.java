@@ -21,6 +21,7 @@ final class Contradictions {
     Contradictions looked = new Contradictions(configuration, problems);
     looked.places();
     looked.budget();
+    looked.encryption();
     List<Route> routes = configuration.routes();
     for (int i = 0; i < routes.size(); i++) {
       looked.scopes(routes.get(i), "routes[" + i + "].scope");
@@ -67,6 +68,18 @@ final class Contradictions {
                 + Sizes.print(route.requestLimit()));
         return;
       }
+    }
+  }
+
+  /** A hash without a key says what a body was to everybody who can guess bodies. */
+  private void encryption() {
+    if (!configuration.envelope().keys().isEmpty() && configuration.secrets().isEmpty()) {
+      problems.add(
+          "store.encryption",
+          "without secret",
+          "secret or secrets at the top of the file: the fingerprints beside the encrypted"
+              + " responses are else plain hashes, which tell whoever reads the store what a body"
+              + " was that he can guess");
     }
   }
 

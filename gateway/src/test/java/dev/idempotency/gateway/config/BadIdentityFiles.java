@@ -317,7 +317,8 @@ final class BadIdentityFiles {
   }
 
   private static BadFile encryption(String keys, String problem, boolean schema) {
-    String yaml = top("store: { url: memory, encryption: { keys: " + keys + " } }");
+    String secret = "secret: { file: old.secret }\n";
+    String yaml = top(secret + "store: { url: memory, encryption: { keys: " + keys + " } }");
     return new BadFile(yaml, "store.encryption.keys" + problem, schema);
   }
 
@@ -354,6 +355,11 @@ final class BadIdentityFiles {
             "[{ id: k1, file: none }]",
             "[0].file: none cannot be read (expected: a file that can be read)",
             false),
+        readerOnly(
+            top("store: { url: memory, encryption: { keys: [{ id: k1, env: RECORDS_KEY }] } }"),
+            "store.encryption: without secret (expected: secret or secrets at the top of the file:"
+                + " the fingerprints beside the encrypted responses are else plain hashes, which"
+                + " tell whoever reads the store what a body was that he can guess)"),
         readerOnly(
             top("store: { url: memory, compress: 2GiB }"),
             "store.compress: 2GiB (expected: at most 1GiB, or 0 for none)"));
