@@ -8,7 +8,9 @@ import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What the log says at start about callers that the gateway cannot tell apart or has to believe. */
+/**
+ * What the log says at start about callers that the gateway cannot tell apart or has to believe.
+ */
 final class ScopeNotes {
 
   private static final Logger LOG = LoggerFactory.getLogger(Gateway.class);

@@ -89,8 +89,7 @@ class ForwardedYamlTest {
     assertThat(upstream.last().headers("X-Forwarded-For"))
         .containsExactly("198.51.100.7, 10.1.1.1, 127.0.0.1");
     assertThat(upstream.last().header("Forwarded"))
-        .isEqualTo(
-            "for=198.51.100.7, for=10.1.1.1, for=127.0.0.1;proto=http;host=\"gw.test\"");
+        .isEqualTo("for=198.51.100.7, for=10.1.1.1, for=127.0.0.1;proto=http;host=\"gw.test\"");
   }
 
   @ParameterizedTest

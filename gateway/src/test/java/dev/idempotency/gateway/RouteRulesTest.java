@@ -65,8 +65,7 @@ class RouteRulesTest {
   void keysComeFromTheSourcesInTheirOrderAndHaveTheirFormAndAge() {
     KeyRule rule = RouteRules.keys(route());
 
-    assertThat(rule.sources())
-        .containsExactly(new KeySource.Header("A"), new KeySource.Query("b"));
+    assertThat(rule.sources()).containsExactly(new KeySource.Header("A"), new KeySource.Query("b"));
     assertThat(rule.age())
         .isEqualTo(new KeyRule.KeyAge("B", Duration.ofHours(1), Duration.ofSeconds(2)));
     assertThat(rule.derived()).hasSeconds(3);
@@ -103,8 +102,7 @@ class RouteRulesTest {
     assertThat(RouteRules.answers(route()))
         .isEqualTo(
             new AnswerRule(
-                AnswerRule.Style.STRIPE,
-                new AnswerRule.Cors(Set.of("https://a.example"), true)));
+                AnswerRule.Style.STRIPE, new AnswerRule.Cors(Set.of("https://a.example"), true)));
     assertThat(RouteRules.copy(route().copy()))
         .extracting("keep", "drop", "expires")
         .containsExactly(Set.of("etag"), Set.of("x-trace"), true);
@@ -136,8 +134,8 @@ class RouteRulesTest {
             configuration(
                     FILE
                         + "secret: sixteen-characters-or-more\n"
-                        + "store: { url: memory, compress: 1KiB, encryption: { keys: [{ id: k, file:"
-                        + " k.key }] } }\n")
+                        + "store: { url: memory, compress: 1KiB, encryption: { keys: [{ id: k,"
+                        + " file: k.key }] } }\n")
                 .envelope());
 
     assertThat(options.compressFrom()).isEqualTo(1024);
@@ -154,8 +152,7 @@ class RouteRulesTest {
   void nameIsBelievedFromEverybodyOnlyWhereThereAreNoTrustedProxies() {
     assertThat(ScopeNotes.believed(configuration(FILE))).isEmpty();
     assertThat(
-            ScopeNotes.believed(
-                configuration(FILE.replace("trusted-proxies: [127.0.0.1]\n", ""))))
+            ScopeNotes.believed(configuration(FILE.replace("trusted-proxies: [127.0.0.1]\n", ""))))
         .singleElement()
         .asString()
         .contains("route x: ", " header:X-Tenant, as ");

@@ -273,8 +273,8 @@ final class BadFiles {
             "listen.tls.certificate: none.crt does not exist (expected: a file that can be read)"),
         both(
             tls(files + "client-certificate: optional"),
-            "listen.tls.client-certificate: optional (expected: client-ca beside it, the authorities"
-                + " that sign clients' certificates)"),
+            "listen.tls.client-certificate: optional (expected: client-ca beside it, the"
+                + " authorities that sign clients' certificates)"),
         both(
             tls(files + "protocols: [TLSv1.3, TLSv1.1]"),
             "listen.tls.protocols[1]: TLSv1.1 (expected: TLSv1.3 or TLSv1.2)"),
@@ -338,8 +338,8 @@ final class BadFiles {
             "upstreams.a.ejection.failures: -1 (expected: a whole number from 0 to 1000)"),
         both(
             upstream("health-check: { interval: 5s }"),
-            "upstreams.a.health-check.path: missing (expected: a path such as /healthz, with a query"
-                + " or without)"),
+            "upstreams.a.health-check.path: missing (expected: a path such as /healthz, with a"
+                + " query or without)"),
         readerOnly(
             upstream("health-check: { path: /, interval: 1s, timeout: 2s }"),
             "upstreams.a.health-check.timeout: 2s (expected: at most the interval, which is 1s)"));
@@ -349,8 +349,8 @@ final class BadFiles {
     return Stream.of(
         both(
             route("request: { mode: stream }"),
-            "routes[0].request.mode: stream (expected: buffer, or fingerprint: { body: raw } in this"
-                + " route)"),
+            "routes[0].request.mode: stream (expected: buffer, or fingerprint: { body: raw } in"
+                + " this route)"),
         both(
             route("fingerprint: { body: raw, ignore: [/a] }"),
             "routes[0].fingerprint.ignore: given beside body: raw (expected: none, or body:"
@@ -363,7 +363,8 @@ final class BadFiles {
             "routes[0].request.limit: 2TiB (expected: at most 1TiB)"),
         both(
             route("upgrade: [websocket]"),
-            "routes[0].upgrade: in a route with idempotency: optional (expected: idempotency: off)"),
+            "routes[0].upgrade: in a route with idempotency: optional (expected: idempotency:"
+                + " off)"),
         both(
             route("idempotency: off, upgrade: [h2c]"),
             "routes[0].upgrade[0]: h2c (expected: websocket)"),
@@ -373,8 +374,8 @@ final class BadFiles {
                 + " WebSockets begin with one)"),
         readerOnly(
             "upstreams: { a: { url: \"http://a\", http2: true } }\n"
-                + "routes: [{ name: x, path: /x, upstream: a, idempotency: off, upgrade: [websocket]"
-                + " }]\n",
+                + "routes: [{ name: x, path: /x, upstream: a, idempotency: off, upgrade:"
+                + " [websocket] }]\n",
             "routes[0].upgrade: websocket (expected: an upstream without http2, which a has: only"
                 + " HTTP/1.1 upgrades)"),
         readerOnly(

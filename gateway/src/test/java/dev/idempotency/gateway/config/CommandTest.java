@@ -81,8 +81,8 @@ class CommandTest {
     Files.writeString(
         Path.of(file),
         BadFiles.MINIMAL
-            + "listen: [\"a:1\", { address: \"a:2\", tls: { certificate: server.crt, key: server.key"
-            + " } }]\n");
+            + "listen: [\"a:1\", { address: \"a:2\", tls: { certificate: server.crt, key:"
+            + " server.key } }]\n");
 
     assertThat(run(NO_VARIABLES, "--config", file, "--listen", "b:3").listen())
         .containsExactly(Listener.clear(new HostAndPort("b", 3)));
@@ -405,8 +405,8 @@ class CommandTest {
     Files.writeString(
         Path.of(file),
         BadFiles.MINIMAL
-            + "store: { url: memory, compress: 1KiB, encryption: { keys: [{ id: k, env: RECORDS_KEY }]"
-            + " } }\n");
+            + "store: { url: memory, compress: 1KiB, encryption: { keys: [{ id: k, env: RECORDS_KEY"
+            + " }] } }\n");
     Map<String, String> variables =
         Map.of("GATEWAY_STORE", "redis://u:pw@c", "RECORDS_KEY", BadFiles.RECORDS_KEY);
 
