@@ -3,7 +3,6 @@ package dev.idempotency.gateway;
 import dev.idempotency.gateway.config.Configuration;
 import dev.idempotency.gateway.config.HostAndPort;
 import dev.idempotency.gateway.config.Listener;
-import dev.idempotency.gateway.config.Scope;
 import dev.idempotency.gateway.exchange.BodyBudget;
 import dev.idempotency.gateway.exchange.ExchangeListener;
 import dev.idempotency.gateway.exchange.Exchanges;
@@ -32,13 +31,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.ToIntFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** A running gateway: wires the parts, starts them, drains and stops them. */
 final class Gateway implements AutoCloseable {
-
-  private static final Logger LOG = LoggerFactory.getLogger(Gateway.class);
 
   private static final Duration SETTLING = Duration.ofSeconds(2);
   private static final long PAUSE_MILLIS = 10;
@@ -85,37 +80,7 @@ final class Gateway implements AutoCloseable {
       throw e;
     }
     watch.start();
-    warnOfSharedScopes();
-    warnOfBelievedNames();
-  }
-
-  private void warnOfSharedScopes() {
-    for (Configuration.Route route : configuration.routes()) {
-      if (route.idempotency() != Configuration.Keying.OFF && route.scope().isEmpty()) {
-        LOG.info(
-            "route {}: keys belong to the Authorization header; callers without one share their keys"
-                + " (set scope to demand an identity)",
-            route.name());
-      }
-    }
-  }
-
-  /** Where nobody is told from a proxy, everybody can write a proxy's fields. */
-  private void warnOfBelievedNames() {
-    if (!configuration.trustedProxies().isEmpty()) {
-      return;
-    }
-    for (Configuration.Route route : configuration.routes()) {
-      List<Scope> named = route.scope().stream().filter(Scope.Header.class::isInstance).toList();
-      if (route.idempotency() != Configuration.Keying.OFF && !named.isEmpty()) {
-        LOG.warn(
-            "route {}: {} is believed from everybody who can reach this gateway, as there are no"
-                + " trusted-proxies (name the proxies that set it, or use credential:NAME where the"
-                + " field is itself the proof)",
-            route.name(),
-            named.stream().map(Scope::toString).collect(Collectors.joining(", ")));
-      }
-    }
+    ScopeNotes.log(configuration);
   }
 
   private static ExchangeListener listeners(Configuration configuration, GatewayMetrics metrics) {

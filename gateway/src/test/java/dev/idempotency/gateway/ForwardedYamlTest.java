@@ -74,6 +74,24 @@ class ForwardedYamlTest {
         .isEqualTo("for=\"[::1]\";proto=http;host=\"gw.test\"");
   }
 
+  /** The peer wrote the last entry and is trusted, and so is the proxy that the entry names. */
+  @Test
+  void chainOfTwoTrustedProxiesIsContinuedUpToTheClientAndNoFurther() throws IOException {
+    start("127.0.0.1", "trusted-proxies: [127.0.0.1, 10.0.0.0/8]");
+    assertThat(
+            get(
+                    "127.0.0.1",
+                    "gw.test",
+                    "X-Forwarded-For: 203.0.113.9, 198.51.100.7, 10.1.1.1",
+                    "Forwarded: for=203.0.113.9, for=198.51.100.7, for=10.1.1.1")
+                .status())
+        .isEqualTo(200);
+    assertThat(upstream.last().headers("X-Forwarded-For"))
+        .containsExactly("198.51.100.7, 10.1.1.1, 127.0.0.1");
+    assertThat(upstream.last().header("Forwarded"))
+        .isEqualTo("for=198.51.100.7, for=10.1.1.1, for=127.0.0.1;proto=http;host=\"gw.test\"");
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"::1", "0:0:0:0:0:0:0:1", "::/64"})
   void peerOfIpv6IsBelievedHoweverItsAddressIsWritten(String trusted) throws IOException {

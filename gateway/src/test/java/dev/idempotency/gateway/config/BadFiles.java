@@ -38,7 +38,8 @@ final class BadFiles {
           "tls/clients.crt",
           "tls/upstreams.crt",
           "tls/client.crt",
-          "tls/client.key");
+          "tls/client.key",
+          "tls/idp.crt");
 
   /** 32 bytes each. */
   static final String RECORDS_KEY = "AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA=";
@@ -63,6 +64,9 @@ final class BadFiles {
       }
       Files.writeString(folder.resolve("old.secret"), "an-older-secret-of-a-file\n");
       Files.writeString(folder.resolve("k1.key"), OLD_KEY + "\n");
+      Path secrets = Files.createDirectories(folder.resolve("secrets"));
+      Files.writeString(secrets.resolve("records-old.key"), OLD_KEY + "\n");
+      Files.writeString(secrets.resolve("fingerprint-old"), "an-older-secret-of-a-file\n");
       Files.writeString(
           folder.resolve("short.key"), Base64.getEncoder().encodeToString(new byte[31]));
     } catch (IOException e) {
@@ -269,8 +273,8 @@ final class BadFiles {
             "listen.tls.certificate: none.crt does not exist (expected: a file that can be read)"),
         both(
             tls(files + "client-certificate: optional"),
-            "listen.tls.client-certificate: optional (expected: client-ca beside it, the authorities"
-                + " that sign clients' certificates)"),
+            "listen.tls.client-certificate: optional (expected: client-ca beside it, the"
+                + " authorities that sign clients' certificates)"),
         both(
             tls(files + "protocols: [TLSv1.3, TLSv1.1]"),
             "listen.tls.protocols[1]: TLSv1.1 (expected: TLSv1.3 or TLSv1.2)"),
@@ -334,8 +338,8 @@ final class BadFiles {
             "upstreams.a.ejection.failures: -1 (expected: a whole number from 0 to 1000)"),
         both(
             upstream("health-check: { interval: 5s }"),
-            "upstreams.a.health-check.path: missing (expected: a path such as /healthz, with a query"
-                + " or without)"),
+            "upstreams.a.health-check.path: missing (expected: a path such as /healthz, with a"
+                + " query or without)"),
         readerOnly(
             upstream("health-check: { path: /, interval: 1s, timeout: 2s }"),
             "upstreams.a.health-check.timeout: 2s (expected: at most the interval, which is 1s)"));
@@ -345,8 +349,8 @@ final class BadFiles {
     return Stream.of(
         both(
             route("request: { mode: stream }"),
-            "routes[0].request.mode: stream (expected: buffer, or fingerprint: { body: raw } in this"
-                + " route)"),
+            "routes[0].request.mode: stream (expected: buffer, or fingerprint: { body: raw } in"
+                + " this route)"),
         both(
             route("fingerprint: { body: raw, ignore: [/a] }"),
             "routes[0].fingerprint.ignore: given beside body: raw (expected: none, or body:"
@@ -359,7 +363,8 @@ final class BadFiles {
             "routes[0].request.limit: 2TiB (expected: at most 1TiB)"),
         both(
             route("upgrade: [websocket]"),
-            "routes[0].upgrade: in a route with idempotency: optional (expected: idempotency: off)"),
+            "routes[0].upgrade: in a route with idempotency: optional (expected: idempotency:"
+                + " off)"),
         both(
             route("idempotency: off, upgrade: [h2c]"),
             "routes[0].upgrade[0]: h2c (expected: websocket)"),
@@ -369,8 +374,8 @@ final class BadFiles {
                 + " WebSockets begin with one)"),
         readerOnly(
             "upstreams: { a: { url: \"http://a\", http2: true } }\n"
-                + "routes: [{ name: x, path: /x, upstream: a, idempotency: off, upgrade: [websocket]"
-                + " }]\n",
+                + "routes: [{ name: x, path: /x, upstream: a, idempotency: off, upgrade:"
+                + " [websocket] }]\n",
             "routes[0].upgrade: websocket (expected: an upstream without http2, which a has: only"
                 + " HTTP/1.1 upgrades)"),
         readerOnly(

@@ -70,8 +70,8 @@ final class BadIdentityFiles {
         both(route("key: { header: A, pattern: // }"), "routes[0].key.pattern: //" + form),
         readerOnly(
             route("key: { header: A, pattern: \"/(a/\" }"),
-            "routes[0].key.pattern: /(a/ (expected: a regular expression in the syntax of RE2: error"
-                + " parsing regexp: missing closing ): `(a`)"),
+            "routes[0].key.pattern: /(a/ (expected: a regular expression in the syntax of RE2:"
+                + " error parsing regexp: missing closing ): `(a`)"),
         readerOnly(
             route("key: { header: A, pattern: \"/(a)\\\\1/\" }"),
             "routes[0].key.pattern: /(a)\\1/ (expected: a regular expression in the syntax of RE2:"
@@ -83,26 +83,26 @@ final class BadIdentityFiles {
                 + "… (expected: a regular expression of at most 1024 characters)"),
         both(
             route("key: { pointer: /id }, fingerprint: { body: raw }, request: { mode: stream }"),
-            "routes[0].key: in the body (expected: request: { mode: buffer }, as a body that streams"
-                + " is gone before it is read)"));
+            "routes[0].key: in the body (expected: request: { mode: buffer }, as a body that"
+                + " streams is gone before it is read)"));
   }
 
   private static Stream<BadFile> ages() {
     return Stream.of(
         both(
             route("key: { header: A, pattern: uuid, time-bound: true }"),
-            "routes[0].key.time-bound: true (expected: pattern: uuid7 or ulid beside it, as other keys"
-                + " have no time)"),
+            "routes[0].key.time-bound: true (expected: pattern: uuid7 or ulid beside it, as other"
+                + " keys have no time)"),
         both(
             route("key: { header: A, pattern: ulid, time-bound: true, first-sent: B }"),
-            "routes[0].key.first-sent: given beside time-bound: true (expected: one of the two, as a"
-                + " key is of one age)"),
+            "routes[0].key.first-sent: given beside time-bound: true (expected: one of the two, as"
+                + " a key is of one age)"),
         both(
             route("key: { header: A, first-sent: a b }"), "routes[0].key.first-sent: a b" + HEADER),
         both(
             route("key: { header: A, skew: 1s }"),
-            "routes[0].key.skew: 1s (expected: time-bound or first-sent beside it, as other keys have"
-                + " no age)"),
+            "routes[0].key.skew: 1s (expected: time-bound or first-sent beside it, as other keys"
+                + " have no age)"),
         readerOnly(
             route("key: { header: A, first-sent: B, skew: 2h }"),
             "routes[0].key.skew: 2h (expected: at most 1h)"),
@@ -121,8 +121,8 @@ final class BadIdentityFiles {
             route(
                 "key: { header: A, derive: 10s }, scope: [credential], fingerprint: { body: raw },"
                     + " request: { mode: stream }"),
-            "routes[0].key.derive: 10s (expected: request: { mode: buffer }, as a key is derived from"
-                + " the whole body)"),
+            "routes[0].key.derive: 10s (expected: request: { mode: buffer }, as a key is derived"
+                + " from the whole body)"),
         readerOnly(
             route("key: { header: A, derive: 1h }, scope: [credential], retention: 30m"),
             "routes[0].key.derive: 1h (expected: at most the retention, which is 30m)"),
@@ -142,19 +142,20 @@ final class BadIdentityFiles {
         readerOnly(route("scope: [\"header:Host\"]"), "routes[0].scope[0]: header:Host" + expected),
         readerOnly(
             route("scope: [\"jwt:sub\"]"),
-            "routes[0].scope: jwt:sub (expected: jwt at the top of the file, which verifies tokens)"),
+            "routes[0].scope: jwt:sub (expected: jwt at the top of the file, which verifies"
+                + " tokens)"),
         readerOnly(
             route("scope: [\"auth:X-User\"]"),
-            "routes[0].scope: auth:X-User (expected: forward-auth in this route, whose answer has the"
-                + " field)"),
+            "routes[0].scope: auth:X-User (expected: forward-auth in this route, whose answer has"
+                + " the field)"),
         readerOnly(
             route("scope: [\"basic:user\"]"),
             "routes[0].scope: basic:user (expected: forward-auth in this route, or trusted-proxies:"
                 + " the gateway itself checks no password)"),
         both(
             route("idempotency: off, observe: true"),
-            "routes[0].observe: in a route with idempotency: off (expected: idempotency: required or"
-                + " optional, as nothing is looked at where it is off)"),
+            "routes[0].observe: in a route with idempotency: off (expected: idempotency: required"
+                + " or optional, as nothing is looked at where it is off)"),
         both(route("listed: maybe"), "routes[0].listed: maybe (expected: true or false)"));
   }
 
@@ -188,10 +189,12 @@ final class BadIdentityFiles {
             "routes[0].forward-auth.upstream: missing (expected: one of the upstreams: a)"),
         both(
             route("forward-auth: { upstream: a }"),
-            "routes[0].forward-auth.path: missing (expected: a path such as /check, without a query)"),
+            "routes[0].forward-auth.path: missing (expected: a path such as /check, without a"
+                + " query)"),
         both(
             route("forward-auth: { upstream: a, path: \"/check?a\" }"),
-            "routes[0].forward-auth.path: /check?a (expected: a path such as /check, without a query)"),
+            "routes[0].forward-auth.path: /check?a (expected: a path such as /check, without a"
+                + " query)"),
         readerOnly(
             route("forward-auth: { upstream: a, path: /, timeout: 2m }"),
             "routes[0].forward-auth.timeout: 2m (expected: at most 1m)"),
@@ -206,15 +209,16 @@ final class BadIdentityFiles {
             "routes[0].forward-auth.copy[0]: Connection" + HEADER),
         both(
             route("idempotency: off, forward-auth: { upstream: a, path: / }"),
-            "routes[0].forward-auth: in a route with idempotency: off (expected: idempotency: required"
-                + " or optional, as nothing is looked at where it is off)"));
+            "routes[0].forward-auth: in a route with idempotency: off (expected: idempotency:"
+                + " required or optional, as nothing is looked at where it is off)"));
   }
 
   private static Stream<BadFile> fingerprints() {
     return Stream.of(
         both(
             route("fingerprint: { body: raw, only: [/a] }"),
-            "routes[0].fingerprint.only: given beside body: raw (expected: none, or body: canonical)"),
+            "routes[0].fingerprint.only: given beside body: raw (expected: none, or body:"
+                + " canonical)"),
         both(route("fingerprint: { only: [a] }"), "routes[0].fingerprint.only[0]: a" + POINTER),
         both(
             route("fingerprint: { query: [\"\"] }"),
@@ -224,8 +228,8 @@ final class BadIdentityFiles {
             "routes[0].fingerprint.version: 3 (expected: a whole number from 1 to 2)"),
         both(
             route("fingerprint: { version: 1, query: [a] }"),
-            "routes[0].fingerprint.query: given beside version: 1 (expected: none, or version: 2 which"
-                + " knows it)"));
+            "routes[0].fingerprint.query: given beside version: 1 (expected: none, or version: 2"
+                + " which knows it)"));
   }
 
   private static Stream<BadFile> answers() {
@@ -251,8 +255,8 @@ final class BadIdentityFiles {
                 + " https://app.example.com, without a path, or *)"),
         both(
             route("cors: { origins: [\"*\"], credentials: true }"),
-            "routes[0].cors.credentials: true beside the origin * (expected: the origins that may send"
-                + " credentials, as browsers refuse them for *)"),
+            "routes[0].cors.credentials: true beside the origin * (expected: the origins that may"
+                + " send credentials, as browsers refuse them for *)"),
         readerOnly(
             route("cors: { origins: [\"*\", \"https://a.example\"] }"),
             "routes[0].cors.origins: * beside others (expected: * alone, or origins without *)"));
@@ -260,8 +264,8 @@ final class BadIdentityFiles {
 
   private static Stream<BadFile> tokens() {
     String keys =
-        " (expected: a URL such as https://idp.example.com/jwks.json, without a user, or the path of"
-            + " a file)";
+        " (expected: a URL such as https://idp.example.com/jwks.json, without a user, or the path"
+            + " of a file)";
     String algorithms =
         " (expected: RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512 or EdDSA";
     return Stream.of(
@@ -333,7 +337,8 @@ final class BadIdentityFiles {
         encryption("[{ id: k1 }]", "[0]: a mapping (expected: env or file beside its id)", true),
         encryption(
             "[{ env: RECORDS_KEY }]",
-            "[0].id: missing (expected: up to 32 letters, digits, dashes or underscores such as k1)",
+            "[0].id: missing (expected: up to 32 letters, digits, dashes or underscores such as"
+                + " k1)",
             true),
         encryption(
             "[{ id: \"k 1\", env: RECORDS_KEY }]",

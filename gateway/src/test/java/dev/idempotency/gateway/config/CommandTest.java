@@ -1,6 +1,7 @@
 package dev.idempotency.gateway.config;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import dev.idempotency.gateway.config.Configuration.Keying;
 import dev.idempotency.gateway.config.Configuration.Store;
@@ -80,8 +81,8 @@ class CommandTest {
     Files.writeString(
         Path.of(file),
         BadFiles.MINIMAL
-            + "listen: [\"a:1\", { address: \"a:2\", tls: { certificate: server.crt, key: server.key"
-            + " } }]\n");
+            + "listen: [\"a:1\", { address: \"a:2\", tls: { certificate: server.crt, key:"
+            + " server.key } }]\n");
 
     assertThat(run(NO_VARIABLES, "--config", file, "--listen", "b:3").listen())
         .containsExactly(Listener.clear(new HostAndPort("b", 3)));
@@ -398,6 +399,26 @@ class CommandTest {
     assertThat(check(variables, file)).isEqualTo(first);
   }
 
+  /** Whoever keeps the password of the store in a variable must not store in clear by that. */
+  @Test
+  void storeOfAVariableKeepsTheFilesEncryption() throws IOException {
+    Files.writeString(
+        Path.of(file),
+        BadFiles.MINIMAL
+            + "store: { url: memory, compress: 1KiB, encryption: { keys: [{ id: k, env: RECORDS_KEY"
+            + " }] } }\n");
+    Map<String, String> variables =
+        Map.of("GATEWAY_STORE", "redis://u:pw@c", "RECORDS_KEY", BadFiles.RECORDS_KEY);
+
+    Configuration configuration = run(variables, "--config", file);
+
+    assertThat(configuration.store()).isInstanceOf(Store.Redis.class);
+    assertThat(configuration.envelope().compressFrom()).isEqualTo(1024);
+    assertThat(configuration.envelope().keys())
+        .extracting(Envelope.Key::id, key -> key.bytes().length)
+        .containsExactly(tuple("k", 32));
+  }
+
   @Test
   void checkedDefaultsReadAsTheSameConfiguration() throws IOException {
     Files.writeString(Path.of(file), BadFiles.MINIMAL);
@@ -416,6 +437,23 @@ class CommandTest {
     assertThat(check(NO_VARIABLES, file).text())
         .doesNotContain("hunter2")
         .contains("secret: \"***\"", "redis://***@r");
+  }
+
+  @Test
+  void checkShowsWhereKeysComeFromAndNoneOfThem() throws IOException {
+    Files.writeString(
+        Path.of(file),
+        BadFiles.MINIMAL
+            + "secrets: [hunter2hunter2hunter2, { file: old.secret }]\n"
+            + "store: { url: memory, encryption: { keys: [{ id: k2, env: RECORDS_KEY }, { id: k1,"
+            + " file: k1.key }] } }\n");
+
+    assertThat(check(Map.of("RECORDS_KEY", BadFiles.RECORDS_KEY), file).text())
+        .doesNotContain("hunter2", "an-older", BadFiles.RECORDS_KEY, BadFiles.OLD_KEY)
+        .contains(
+            "secrets: [\"***\", \"***\"]",
+            "- id: \"k2\"\n        env: \"RECORDS_KEY\"",
+            "- id: \"k1\"\n        file: \"" + folder.resolve("k1.key") + "\"");
   }
 
   @Test

@@ -68,7 +68,7 @@ class SchemaTest {
   void everyWayOfUseHasItsExample() throws IOException {
     assertThat(examples())
         .extracting(file -> file.getFileName().toString())
-        .contains("sidecar.yaml", "gateway.yaml", "edge.yaml", "stripe-like.yaml");
+        .contains("sidecar.yaml", "gateway.yaml", "edge.yaml", "identity.yaml", "stripe-like.yaml");
   }
 
   @ParameterizedTest
@@ -105,8 +105,8 @@ class SchemaTest {
     read(BadFiles.MINIMAL + "store: { url: memory }\n", problems);
     read(
         BadFiles.MINIMAL
-            + "secret: { file: old.secret }\nstore: { url: memory, encryption: { keys: [{ id: a, env:"
-            + " RECORDS_KEY }] } }\n",
+            + "secret: { file: old.secret }\n"
+            + "store: { url: memory, encryption: { keys: [{ id: a, env: RECORDS_KEY }] } }\n",
         problems);
     Set<String> schema = new TreeSet<>();
     walk(SCHEMA, "", (path, ignored) -> schema.add(path));
