@@ -54,8 +54,7 @@ final class Guard {
     }
     if (reading instanceof Reading.Present present) {
       KeyTime.Refusal refusal =
-          KeyTime.refusal(
-              route.keys(), present.key(), head.headers(), exchanges.scheduler.currentTimeMillis());
+          KeyTime.refusal(route.keys(), present.key(), head.headers(), exchanges.scheduler);
       return refusal == null ? admit(present.key()) : refuse(refusal.result(), refusal.problem());
     }
     if (route.keys().looksIntoBodies() || route.keys().derives()) {

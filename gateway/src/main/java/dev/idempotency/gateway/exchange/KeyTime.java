@@ -34,17 +34,19 @@ final class KeyTime {
 
   private KeyTime() {}
 
+  /** Why the key is refused, or null where it is not; also where the rule has no ages. */
+  static @Nullable Refusal refusal(
+      KeyRule rule, IdempotencyKey key, Headers headers, Scheduler scheduler) {
+    KeyRule.KeyAge age = rule.age();
+    return age == null ? null : refusal(rule, age, key, headers, scheduler.currentTimeMillis());
+  }
+
   /**
-   * Why the key is refused, or null where it is not; also where the rule has no ages.
+   * The same for a time.
    *
    * @param now in milliseconds since 1970
    */
-  static @Nullable Refusal refusal(KeyRule rule, IdempotencyKey key, Headers headers, long now) {
-    KeyRule.KeyAge age = rule.age();
-    return age == null ? null : refusal(rule, age, key, headers, now);
-  }
-
-  private static @Nullable Refusal refusal(
+  static @Nullable Refusal refusal(
       KeyRule rule, KeyRule.KeyAge age, IdempotencyKey key, Headers headers, long now) {
     String field = age.firstSent();
     Instant made =

@@ -207,10 +207,9 @@ abstract class KeyedExchange implements Exchange, Outgoing {
   /** A key may have grown too old, and lost its record, while its request's body came. */
   private KeyTime.@Nullable Refusal refusal() {
     IdempotencyKey key = claimant.key();
-    return key == null || route.keys().age() == null
+    return key == null
         ? null
-        : KeyTime.refusal(
-            route.keys(), key, course.head().headers(), exchanges.scheduler.currentTimeMillis());
+        : KeyTime.refusal(route.keys(), key, course.head().headers(), exchanges.scheduler);
   }
 
   private Reservation first(Fingerprint claimed) {

@@ -12,6 +12,7 @@ import dev.idempotency.gateway.idempotency.StoredOperation.OutcomeUnknown;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,10 +35,14 @@ class KeyTimeTest {
         Duration.ZERO);
   }
 
+  private static KeyTime.@Nullable Refusal refusal(
+      KeyRule rule, IdempotencyKey key, Headers headers, long now) {
+    return KeyTime.refusal(rule, Objects.requireNonNull(rule.age()), key, headers, now);
+  }
+
   private static @Nullable Result refused(String firstSent, long now) {
     Headers headers = Headers.of("First-Sent", firstSent);
-    KeyTime.Refusal refusal =
-        KeyTime.refusal(rule(KeyPattern.ANY, "First-Sent"), ANY, headers, now);
+    KeyTime.Refusal refusal = refusal(rule(KeyPattern.ANY, "First-Sent"), ANY, headers, now);
     return refusal == null ? null : refusal.result();
   }
 
@@ -114,7 +119,7 @@ class KeyTimeTest {
     for (Headers headers :
         List.of(new Headers(), Headers.of("First-Sent", "@10000", "first-sent", "@10000"))) {
       KeyTime.Refusal refusal =
-          KeyTime.refusal(rule(KeyPattern.ANY, "First-Sent"), ANY, headers, 10_000_000);
+          refusal(rule(KeyPattern.ANY, "First-Sent"), ANY, headers, 10_000_000);
       assertThat(refusal).isNotNull();
       assertThat(refusal.problem().type()).isEqualTo("key-invalid");
       assertThat(refusal.problem().detail()).contains("First-Sent").contains("@1769860800");
@@ -127,19 +132,19 @@ class KeyTimeTest {
     long made = Instant.parse("2022-02-22T19:22:22Z").toEpochMilli();
     KeyRule rule = rule(KeyForm.UUID7, null);
 
-    assertThat(KeyTime.refusal(rule, key, new Headers(), made)).isNull();
-    KeyTime.Refusal late = KeyTime.refusal(rule, key, new Headers(), made + 3_540_000);
+    assertThat(refusal(rule, key, new Headers(), made)).isNull();
+    KeyTime.Refusal late = refusal(rule, key, new Headers(), made + 3_540_000);
     assertThat(late).isNotNull();
     assertThat(late.problem().status()).isEqualTo(412);
     assertThat(late.problem().type()).isEqualTo("key-expired");
-    KeyTime.Refusal early = KeyTime.refusal(rule, key, new Headers(), made - 60_001);
+    KeyTime.Refusal early = refusal(rule, key, new Headers(), made - 60_001);
     assertThat(early).isNotNull();
     assertThat(early.problem().type()).isEqualTo("key-invalid");
   }
 
   @Test
   void ruleWithoutAgesRefusesNothing() {
-    assertThat(KeyTime.refusal(KeyRule.header("K"), ANY, new Headers(), 0)).isNull();
+    assertThat(KeyTime.refusal(KeyRule.header("K"), ANY, new Headers(), new HandScheduler())).isNull();
   }
 
   // ---- in an exchange
