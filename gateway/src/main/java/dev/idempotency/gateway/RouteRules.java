@@ -47,7 +47,7 @@ final class RouteRules {
     RouteKey key = route.key();
     return new KeyRule(
         key.sources().stream().map(RouteRules::source).toList(),
-        syntax(key.syntax()),
+        KeySyntax.LENIENT,
         pattern(key.form()),
         key.hasAge() ? new KeyRule.KeyAge(key.firstSent(), route.retention(), key.skew()) : null,
         key.derive());
@@ -66,10 +66,6 @@ final class RouteRules {
   /** Nothing is forwarded where the key in the body is not looked for. */
   private static KeyInBody body(String pointer) {
     return (head, body) -> new Reading.Malformed("it is in the body, at " + pointer);
-  }
-
-  private static KeySyntax syntax(RouteKey.Syntax syntax) {
-    return KeySyntax.LENIENT;
   }
 
   private static KeyPattern pattern(RouteKey.Form form) {

@@ -31,7 +31,7 @@ public final class RegexPattern implements KeyPattern {
       return new Parsed.Bad<>("a regular expression of at most " + MOST + " characters");
     }
     try {
-      Pattern.compile(regex);
+      Pattern unused = Pattern.compile(regex);
       return new Parsed.Good<>(regex);
     } catch (PatternSyntaxException e) {
       return new Parsed.Bad<>("a regular expression in the syntax of RE2: " + e.getMessage());

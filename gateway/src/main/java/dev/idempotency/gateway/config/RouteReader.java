@@ -14,7 +14,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import org.jspecify.annotations.Nullable;
 
 /** Reads one route. */
 final class RouteReader {
@@ -57,18 +56,22 @@ final class RouteReader {
       RouteKey key = KeyReader.read(route, problems);
       List<Scope> scope = route.list("scope", IdentityFormats.SCOPE).orElse(DEFAULTS.scope());
       KeyReader.look(route, key, scope, requestMode, retention, problems);
+      boolean observe = route.get("observe", Formats.TRUTH, DEFAULTS.observe());
+      needsKeys(keying, "observe", observe);
+      needsKeys(keying, "quota", route.has("quota"));
+      needsKeys(keying, "forward-auth", route.has("forward-auth"));
       return new Route(
           name,
           methods,
           path,
           route.require("upstream", oneOf(upstreams), DEFAULTS.upstream()),
           keying,
-          keyed("observe", keying, route.get("observe", Formats.TRUTH, DEFAULTS.observe())),
+          observe,
           route.get("listed", Formats.TRUTH, DEFAULTS.listed()),
           key,
           scope,
-          keyed("quota", keying, callers.quota()),
-          keyed("forward-auth", keying, callers.forwardAuth(upstreams)),
+          callers.quota(),
+          callers.forwardAuth(upstreams),
           printing,
           retention,
           lease,
@@ -90,15 +93,14 @@ final class RouteReader {
     }
   }
 
-  /** A value that would promise something where no key is looked at. */
-  private <T extends @Nullable Object> T keyed(String key, Keying keying, T value) {
-    if (keying == Keying.OFF && value != null && !Boolean.FALSE.equals(value)) {
+  /** Refuses what would promise something where no key is looked at. */
+  private void needsKeys(Keying keying, String key, boolean given) {
+    if (keying == Keying.OFF && given) {
       problems.add(
           route.path(key),
           "in a route with idempotency: off",
           "idempotency: required or optional, as nothing is looked at where it is off");
     }
-    return value;
   }
 
   /** A canonical form needs the whole body, and a body that streams is gone when it is whole. */
