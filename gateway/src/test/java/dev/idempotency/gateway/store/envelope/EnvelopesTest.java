@@ -75,7 +75,7 @@ class EnvelopesTest {
     StoredResponse sealed = encrypting.seal(binding(201), response, false);
     for (int bit = 0; bit < sealed.body().length * 8; bit++) {
       byte[] changed = sealed.body().clone();
-      changed[bit / 8] ^= (byte) (1 << bit % 8);
+      changed[bit / 8] ^= (byte) (1 << (bit % 8));
       assertThatThrownBy(() -> encrypting.open(binding(201), with(sealed, changed)))
           .as("bit %s", bit)
           .isInstanceOf(UnreadableException.class);
