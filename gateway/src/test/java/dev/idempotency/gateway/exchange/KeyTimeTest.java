@@ -144,7 +144,8 @@ class KeyTimeTest {
 
   @Test
   void ruleWithoutAgesRefusesNothing() {
-    assertThat(KeyTime.refusal(KeyRule.header("K"), ANY, new Headers(), new HandScheduler())).isNull();
+    assertThat(KeyTime.refusal(KeyRule.header("K"), ANY, new Headers(), new HandScheduler()))
+        .isNull();
   }
 
   // ---- in an exchange
