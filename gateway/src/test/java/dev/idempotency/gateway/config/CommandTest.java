@@ -406,7 +406,7 @@ class CommandTest {
         Path.of(file),
         BadFiles.MINIMAL
             + "store: { url: memory, compress: 1KiB, encryption: { keys: [{ id: k, env: RECORDS_KEY"
-            + " }] } }\n");
+            + " }] } }\nsecret: a-secret-of-sixteen-or-more\n");
     Map<String, String> variables =
         Map.of("GATEWAY_STORE", "redis://u:pw@c", "RECORDS_KEY", BadFiles.RECORDS_KEY);
 
