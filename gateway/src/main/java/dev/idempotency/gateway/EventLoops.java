@@ -2,16 +2,11 @@ package dev.idempotency.gateway;
 
 import dev.idempotency.gateway.config.Configuration;
 import dev.idempotency.gateway.config.Upstream;
-import dev.idempotency.gateway.exchange.AnswerRule;
 import dev.idempotency.gateway.exchange.BodyBudget;
-import dev.idempotency.gateway.exchange.CopyRule;
 import dev.idempotency.gateway.exchange.ExchangeListener;
 import dev.idempotency.gateway.exchange.Exchanges;
-import dev.idempotency.gateway.exchange.KeyRule;
 import dev.idempotency.gateway.exchange.PathPattern;
 import dev.idempotency.gateway.exchange.Route;
-import dev.idempotency.gateway.exchange.ScopePart;
-import dev.idempotency.gateway.fingerprint.FingerprintRule;
 import dev.idempotency.gateway.fingerprint.RequestFingerprinter;
 import dev.idempotency.gateway.http.AddressRanges;
 import dev.idempotency.gateway.http.Headers;
@@ -32,7 +27,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -40,8 +34,6 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What each event loop has of its own: exchanges, pools of upstream connections, a store. Loops
@@ -82,7 +74,7 @@ final class EventLoops {
           new Exchanges(
               routes(configuration, fingerprinters, pools),
               page,
-              stores.open(loop),
+              stores.open(loop, listener::responseUnreadable),
               new LoopScheduler(loop),
               budget,
               AddressRanges.of(configuration.trustedProxies()),
@@ -99,22 +91,15 @@ final class EventLoops {
   }
 
   private static List<Fingerprinter> fingerprinters(Configuration configuration) {
-    byte @Nullable [] secret =
-        configuration.secret() == null
-            ? null
-            : configuration.secret().value().getBytes(StandardCharsets.UTF_8);
-    List<Fingerprinter> made = new ArrayList<>();
-    for (Configuration.Route route : configuration.routes()) {
-      made.add(
-          RequestFingerprinter.create(
-              new FingerprintRule(
-                      route.fingerprintHeaders(),
-                      route.ignore(),
-                      route.body() == Configuration.FingerprintBody.RAW,
-                      secret)
-                  .within(route.requestLimit())));
-    }
-    return made;
+    return configuration.routes().stream()
+        .<Fingerprinter>map(
+            route ->
+                RequestFingerprinter.create(
+                    RouteRules.fingerprint(
+                        RouteRules.counted(route),
+                        configuration.secrets(),
+                        route.requestLimit())))
+        .toList();
   }
 
   private static List<Route> routes(
@@ -141,9 +126,9 @@ final class EventLoops {
         PathPattern.of(route.path()),
         pool,
         Route.Keying.valueOf(route.idempotency().name()),
-        false,
-        KeyRule.header(route.keyHeader()),
-        Route.Callers.of(route.scope().stream().map(EventLoops::part).toList()),
+        route.observe(),
+        RouteRules.keys(route),
+        Route.Callers.of(RouteRules.scope(route)),
         fingerprinter,
         route.retention(),
         route.lease(),
@@ -154,16 +139,10 @@ final class EventLoops {
         route.requestLimit(),
         route.responseLimit(),
         route.responseMode() == Configuration.BodyMode.STREAM,
-        new CopyRule(route.keep(), Set.of(), null, false),
-        AnswerRule.DEFAULT,
+        RouteRules.copy(route.copy()),
+        RouteRules.answers(route),
         route.requestMode() == Configuration.BodyMode.STREAM,
         route.webSocket());
-  }
-
-  private static ScopePart part(Configuration.Scope scope) {
-    return scope instanceof Configuration.Scope.Header header
-        ? new ScopePart.Header(header.name())
-        : new ScopePart.CertificateSubject();
   }
 
   /** The page about the gateway's own errors. */

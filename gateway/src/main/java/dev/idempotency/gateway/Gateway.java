@@ -3,6 +3,7 @@ package dev.idempotency.gateway;
 import dev.idempotency.gateway.config.Configuration;
 import dev.idempotency.gateway.config.HostAndPort;
 import dev.idempotency.gateway.config.Listener;
+import dev.idempotency.gateway.config.Scope;
 import dev.idempotency.gateway.exchange.BodyBudget;
 import dev.idempotency.gateway.exchange.ExchangeListener;
 import dev.idempotency.gateway.exchange.Exchanges;
@@ -31,10 +32,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.ToIntFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** A running gateway: wires the parts, starts them, drains and stops them. */
 final class Gateway implements AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(Gateway.class);
 
   private static final Duration SETTLING = Duration.ofSeconds(2);
   private static final long PAUSE_MILLIS = 10;
@@ -56,7 +60,7 @@ final class Gateway implements AutoCloseable {
       throws StartupException {
     this.configuration = configuration;
     // First, because it may refuse, and nothing has been started yet.
-    this.stores = new Stores(configuration.store());
+    this.stores = new Stores(configuration);
     this.tls = new OutgoingTls(configuration);
     this.group = transport.group(configuration.threads(), "gateway");
     this.budget = new BodyBudget(configuration.limits().bodyBudget());
@@ -79,16 +83,34 @@ final class Gateway implements AutoCloseable {
     }
     watch.start();
     warnOfSharedScopes();
+    warnOfBelievedNames();
   }
 
   private void warnOfSharedScopes() {
     for (Configuration.Route route : configuration.routes()) {
       if (route.idempotency() != Configuration.Keying.OFF && route.scope().isEmpty()) {
-        LoggerFactory.getLogger(Gateway.class)
-            .info(
-                "route {}: keys belong to the Authorization header; callers without one share their"
-                    + " keys (set scope to demand an identity)",
-                route.name());
+        LOG.info(
+            "route {}: keys belong to the Authorization header; callers without one share their keys"
+                + " (set scope to demand an identity)",
+            route.name());
+      }
+    }
+  }
+
+  /** Where nobody is told from a proxy, everybody can write a proxy's fields. */
+  private void warnOfBelievedNames() {
+    if (!configuration.trustedProxies().isEmpty()) {
+      return;
+    }
+    for (Configuration.Route route : configuration.routes()) {
+      List<Scope> named = route.scope().stream().filter(Scope.Header.class::isInstance).toList();
+      if (route.idempotency() != Configuration.Keying.OFF && !named.isEmpty()) {
+        LOG.warn(
+            "route {}: {} is believed from everybody who can reach this gateway, as there are no"
+                + " trusted-proxies (name the proxies that set it, or use credential:NAME where the"
+                + " field is itself the proof)",
+            route.name(),
+            named.stream().map(Scope::toString).collect(Collectors.joining(", ")));
       }
     }
   }
@@ -285,6 +307,7 @@ final class Gateway implements AutoCloseable {
         .completeOnTimeout(null, 2, TimeUnit.SECONDS)
         .join();
     group.shutdownGracefully(0, 2, TimeUnit.SECONDS).awaitUninterruptibly(3, TimeUnit.SECONDS);
+    stores.stopWorkers();
   }
 
   private void onLoops(java.util.function.Consumer<Exchanges> task) {

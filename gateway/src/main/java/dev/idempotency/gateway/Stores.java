@@ -9,6 +9,7 @@ import dev.idempotency.gateway.store.redis.RedisStoreOptions;
 import io.netty.channel.EventLoop;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** The store of each event loop: one and the same in memory, or a connection each to Redis. */
@@ -19,10 +20,12 @@ final class Stores {
   private final List<StoreHealth> health = new ArrayList<>();
   private final List<RedisIdempotencyStore> connections = new ArrayList<>();
   private final @Nullable MemoryIdempotencyStore memory;
+  private final Sealing sealing;
 
   /** Connects to nothing yet. */
-  Stores(Configuration.Store settings) throws StartupException {
-    this.settings = settings;
+  Stores(Configuration configuration) throws StartupException {
+    this.settings = configuration.store();
+    this.sealing = new Sealing(configuration);
     this.redis = settings instanceof Configuration.Store.Redis url ? options(url) : null;
     this.memory =
         settings instanceof Configuration.Store.Memory bounds
@@ -40,8 +43,16 @@ final class Stores {
     }
   }
 
-  /** The store for that loop. */
-  IdempotencyStore open(EventLoop loop) {
+  /**
+   * The store for that loop.
+   *
+   * @param unreadable hears of responses that the store has and that can't be read
+   */
+  IdempotencyStore open(EventLoop loop, Consumer<String> unreadable) {
+    return sealing.around(open(loop), loop, unreadable);
+  }
+
+  private IdempotencyStore open(EventLoop loop) {
     if (memory != null) {
       health.add(memory);
       return memory;
@@ -74,6 +85,11 @@ final class Stores {
     return settings instanceof Configuration.Store.Redis url
         ? url.maskedUrl()
         : "memory (one gateway only, records do not survive a restart)";
+  }
+
+  /** Ends the threads that work for the stores, when no loop needs them any more. */
+  void stopWorkers() {
+    sealing.close();
   }
 
   List<RedisIdempotencyStore> connections() {

@@ -41,7 +41,7 @@ final class Http2Edge implements AutoCloseable {
               configuration,
               group,
               transport,
-              new Stores(configuration.store()),
+              new Stores(configuration),
               new OutgoingTls(configuration),
               budget,
               heard);

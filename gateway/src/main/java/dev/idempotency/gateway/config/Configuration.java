@@ -19,9 +19,11 @@ import org.jspecify.annotations.Nullable;
  * @param listen where clients connect; one or more
  * @param admin where metrics, health and operations are served; never the public side
  * @param store where the records are
+ * @param envelope how responses are put away there
  * @param drain how long requests in flight may take to end after SIGTERM; 0 to 1 h
  * @param threads number of event loops; 1 to 1024
- * @param secret keys the fingerprints' hash; null where they are hashed without a key
+ * @param secrets key the fingerprints' hash: the first makes fingerprints, all recognise them; none
+ *     where they are hashed without a key
  * @param trustedProxies addresses and ranges, well-formed, of those whose word on the client is
  *     believed
  * @param hosts the hosts that requests may name, in small letters, IPv6 in brackets; none stands
@@ -29,6 +31,8 @@ import org.jspecify.annotations.Nullable;
  * @param paths which ambiguous paths are let through
  * @param limits what protects the gateway itself
  * @param log what is logged, and how
+ * @param discovery whether everybody may read which routes take keys, and how
+ * @param tokens how callers' tokens are verified; null where none are
  * @param upstreams by name, in the order of the file; one or more
  * @param routes in the order in which they are tried; one or more
  */
@@ -36,19 +40,23 @@ public record Configuration(
     List<Listener> listen,
     HostAndPort admin,
     Store store,
+    Envelope envelope,
     Duration drain,
     int threads,
-    @Nullable Secret secret,
+    List<Secret> secrets,
     List<String> trustedProxies,
     Set<String> hosts,
     PathRule paths,
     Limits limits,
     Log log,
+    boolean discovery,
+    @Nullable Tokens tokens,
     Map<String, Upstream> upstreams,
     List<Route> routes) {
 
   public Configuration {
     listen = List.copyOf(listen);
+    secrets = List.copyOf(secrets);
     trustedProxies = List.copyOf(trustedProxies);
     hosts = Collections.unmodifiableSet(new LinkedHashSet<>(hosts));
     upstreams = Collections.unmodifiableMap(new LinkedHashMap<>(upstreams));
@@ -146,13 +154,17 @@ public record Configuration(
    * @param path a well-formed pattern: literal segments, {@code *} and <code>{name}</code> for one
    *     segment, {@code **} at the end for the rest, also an empty one
    * @param upstream the name of one of the upstreams
-   * @param keyHeader the header field that carries the key
+   * @param observe whether everything is only watched: nothing is refused or replayed; not where
+   *     the route is {@link Keying#OFF}
+   * @param listed whether the route is among those that everybody may read about
+   * @param key where keys come from and what they must be
    * @param scope what tells whose key it is, in order; each part must be there. None stands for
    *     {@code Authorization} where there is one, else the route alone
-   * @param body what of a body the fingerprint covers
-   * @param ignore JSON pointers (RFC 6901) to members that the fingerprint leaves out; none where
-   *     the body is raw
-   * @param fingerprintHeaders header fields that the fingerprint covers
+   * @param quota how much each caller may begin; null where there is no limit, and where the route
+   *     is {@link Keying#OFF}
+   * @param forwardAuth who is asked whether a caller may; null for nobody, and where the route is
+   *     {@link Keying#OFF}
+   * @param fingerprint what tells a retry from a reuse of the key
    * @param retention how long a completed record lives; the lease to 3650 d
    * @param lease how long a reservation lives without being renewed; 100 ms to 1 h
    * @param inFlightWait how long a duplicate waits for the answer; zero where it is refused at once
@@ -163,8 +175,9 @@ public record Configuration(
    * @param requestMode when a keyed request goes upstream; it streams only where the body is raw
    * @param responseLimit bytes of a response's body that are kept; 1 B to 1 GiB
    * @param responseMode when the client gets a keyed response
-   * @param keep names, in small letters, of header fields that are stored and replayed although
-   *     they belong to the first exchange, such as {@code Set-Cookie}
+   * @param copy what of a response is stored
+   * @param errors the form of the gateway's own errors
+   * @param cors who may read answers in a browser; null where nothing is said of that
    * @param webSocket whether a connection may become a WebSocket; only where the route is {@link
    *     Keying#OFF}
    */
@@ -174,11 +187,13 @@ public record Configuration(
       String path,
       String upstream,
       Keying idempotency,
-      String keyHeader,
+      boolean observe,
+      boolean listed,
+      RouteKey key,
       List<Scope> scope,
-      FingerprintBody body,
-      List<String> ignore,
-      List<String> fingerprintHeaders,
+      @Nullable Quota quota,
+      @Nullable ForwardAuth forwardAuth,
+      Fingerprinting fingerprint,
       Duration retention,
       Duration lease,
       Duration inFlightWait,
@@ -189,15 +204,14 @@ public record Configuration(
       BodyMode requestMode,
       int responseLimit,
       BodyMode responseMode,
-      Set<String> keep,
+      ResponseCopy copy,
+      ErrorStyle errors,
+      @Nullable Cors cors,
       boolean webSocket) {
 
     public Route {
       methods = Collections.unmodifiableSet(new LinkedHashSet<>(methods));
       scope = List.copyOf(scope);
-      ignore = List.copyOf(ignore);
-      fingerprintHeaders = List.copyOf(fingerprintHeaders);
-      keep = Collections.unmodifiableSet(new LinkedHashSet<>(keep));
       outcomes = Collections.unmodifiableMap(new TreeMap<>(outcomes));
     }
   }
@@ -218,40 +232,6 @@ public record Configuration(
     BYPASS
   }
 
-  /** A part of the identity that a key belongs to. */
-  public sealed interface Scope {
-
-    /**
-     * A header field of the request.
-     *
-     * @param name the name of an end-to-end field
-     */
-    record Header(String name) implements Scope {
-
-      @Override
-      public String toString() {
-        return "header:" + name;
-      }
-    }
-
-    /** The subject of the client's certificate. */
-    record CertificateSubject() implements Scope {
-
-      @Override
-      public String toString() {
-        return "certificate:subject";
-      }
-    }
-  }
-
-  /** What of a body the fingerprint covers. */
-  public enum FingerprintBody {
-    /** Its canonical form, where it has one. */
-    CANONICAL,
-    /** Its bytes as they came, whatever the media type. */
-    RAW
-  }
-
   /** When a keyed body is passed on. */
   public enum BodyMode {
     /** When it is whole; a response, when it is stored. */
@@ -260,19 +240,31 @@ public record Configuration(
     STREAM
   }
 
+  /** The form of the gateway's own errors. */
+  public enum ErrorStyle {
+    /** Problem details (RFC 9457). */
+    PROBLEM,
+    /** The {@code error} object that clients of payment APIs know. */
+    STRIPE
+  }
+
+  /** The same at other places; how responses are put away stays, wherever the store is. */
   Configuration with(List<Listener> otherListen, HostAndPort otherAdmin, Store otherStore) {
     return new Configuration(
         otherListen,
         otherAdmin,
         otherStore,
+        envelope,
         drain,
         threads,
-        secret,
+        secrets,
         trustedProxies,
         hosts,
         paths,
         limits,
         log,
+        discovery,
+        tokens,
         upstreams,
         routes);
   }

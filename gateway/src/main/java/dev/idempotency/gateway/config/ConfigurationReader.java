@@ -4,7 +4,6 @@ import dev.idempotency.gateway.config.Configuration.Limits;
 import dev.idempotency.gateway.config.Configuration.Log;
 import dev.idempotency.gateway.config.Configuration.LogFormat;
 import dev.idempotency.gateway.config.Configuration.Route;
-import dev.idempotency.gateway.config.Configuration.Store;
 import dev.idempotency.gateway.http.PathRule;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -14,7 +13,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /** Reads the whole file; what it asks for is what a file may hold. */
 final class ConfigurationReader {
@@ -44,14 +42,17 @@ final class ConfigurationReader {
     try (file) {
       Map<String, Upstream> upstreams = upstreams(file);
       List<Route> routes = routes(file, upstreams.keySet());
+      SecretReader secret = new SecretReader(secrets, problems);
+      StoreReader.Kept kept = new StoreReader(secret).read(file);
       Configuration configuration =
           new Configuration(
               new ListenerReader(secrets, problems).read(file),
               file.get("admin", Formats.LISTEN, Defaults.ADMIN),
-              store(file),
+              kept.store(),
+              kept.envelope(),
               file.get("drain", Formats.duration("0s", "1h", "25s"), Defaults.DRAIN),
               file.get("threads", Formats.integer(1, 1024), Defaults.threads()),
-              secret(file),
+              secret.fingerprints(file),
               file.list("trusted-proxies", Formats.RANGE).orElse(List.of()),
               file.list("hosts", Formats.HOST)
                   .<Set<String>>map(LinkedHashSet::new)
@@ -59,52 +60,12 @@ final class ConfigurationReader {
               paths(file),
               limits(file),
               log(file),
+              file.get("discovery", Formats.TRUTH, Defaults.DISCOVERY),
+              new TokenReader(secrets, problems).read(file),
               upstreams,
               routes);
       Contradictions.look(configuration, problems);
       return configuration;
-    }
-  }
-
-  private static Store store(Section file) {
-    if (!file.has("store") || file.isScalar("store")) {
-      return file.get("store", Formats.STORE, Defaults.memory());
-    }
-    try (Section section = file.section("store")) {
-      Store store = section.require("url", Formats.STORE, Defaults.memory());
-      return store instanceof Store.Redis redis
-          ? redis(section, redis)
-          : memory(section, Defaults.memory());
-    }
-  }
-
-  private static Store redis(Section section, Store.Redis defaults) {
-    return new Store.Redis(
-        defaults.url(),
-        section.get("timeout", Formats.duration("1ms", "1m", "500ms"), defaults.timeout()),
-        section.get("prefix", Formats.PREFIX, defaults.prefix()));
-  }
-
-  private static Store memory(Section section, Store.Memory defaults) {
-    return new Store.Memory(
-        section.get("max-bytes", Sizes.between(1, Long.MAX_VALUE, "256MiB"), defaults.maxBytes()));
-  }
-
-  private @Nullable Secret secret(Section file) {
-    if (!file.has("secret") || file.isScalar("secret")) {
-      return file.find("secret", Formats.SECRET).orElse(null);
-    }
-    try (Section section = file.section("secret")) {
-      Optional<String> variable = section.find("env", Formats.ENVIRONMENT_NAME);
-      Optional<String> path = section.find("file", Formats.FILE_PATH);
-      if (section.has("env") == section.has("file")) {
-        problems.add("secret", "a mapping", Formats.SECRET.expected());
-        return null;
-      }
-      return variable
-          .flatMap(name -> secrets.fromEnvironment(name, problems))
-          .or(() -> path.flatMap(name -> secrets.fromFile(name, problems)))
-          .orElse(null);
     }
   }
 

@@ -3,7 +3,6 @@ package dev.idempotency.gateway.config;
 import dev.idempotency.gateway.config.Configuration.BodyMode;
 import dev.idempotency.gateway.config.Configuration.Keying;
 import dev.idempotency.gateway.config.Configuration.Route;
-import dev.idempotency.gateway.config.Configuration.Scope;
 import java.util.List;
 import java.util.Locale;
 
@@ -22,9 +21,10 @@ final class Contradictions {
     Contradictions looked = new Contradictions(configuration, problems);
     looked.places();
     looked.budget();
+    looked.encryption();
     List<Route> routes = configuration.routes();
     for (int i = 0; i < routes.size(); i++) {
-      looked.certificates(routes.get(i), "routes[" + i + "].scope");
+      looked.scopes(routes.get(i), "routes[" + i + "].scope");
       looked.upgrades(routes.get(i), "routes[" + i + "].upgrade");
     }
   }
@@ -71,11 +71,51 @@ final class Contradictions {
     }
   }
 
-  private void certificates(Route route, String path) {
-    if (route.scope().contains(new Scope.CertificateSubject())
-        && configuration.listen().stream().noneMatch(Listener::knowsClients)) {
-      problems.add(path, "certificate:subject", "a listener whose tls has client-ca");
+  /** A hash without a key says what a body was to everybody who can guess bodies. */
+  private void encryption() {
+    if (!configuration.envelope().keys().isEmpty() && configuration.secrets().isEmpty()) {
+      problems.add(
+          "store.encryption",
+          "without secret",
+          "secret or secrets at the top of the file: the fingerprints beside the encrypted"
+              + " responses are else plain hashes, which tell whoever reads the store what a body"
+              + " was that he can guess");
     }
+  }
+
+  /** Whether somebody vouches for what each part says. */
+  private void scopes(Route route, String path) {
+    for (Scope part : route.scope()) {
+      String missing = missing(route, part);
+      if (!missing.isEmpty()) {
+        problems.add(path, part.toString(), missing);
+      }
+    }
+  }
+
+  /** What a part of the scope cannot be without and has to be without; empty where it has all. */
+  private String missing(Route route, Scope part) {
+    if (part instanceof Scope.CertificateSubject) {
+      boolean known = configuration.listen().stream().anyMatch(Listener::knowsClients);
+      return known ? "" : "a listener whose tls has client-ca";
+    }
+    if (part instanceof Scope.TokenClaim) {
+      return configuration.tokens() != null
+          ? ""
+          : "jwt at the top of the file, which verifies tokens";
+    }
+    if (part instanceof Scope.Authorized) {
+      return route.forwardAuth() != null
+          ? ""
+          : "forward-auth in this route, whose answer has the field";
+    }
+    if (part instanceof Scope.BasicUser) {
+      boolean vouched = route.forwardAuth() != null || !configuration.trustedProxies().isEmpty();
+      return vouched
+          ? ""
+          : "forward-auth in this route, or trusted-proxies: the gateway itself checks no password";
+    }
+    return "";
   }
 
   private void upgrades(Route route, String path) {

@@ -1,7 +1,7 @@
 package dev.idempotency.gateway.config;
 
 import dev.idempotency.gateway.config.Configuration.BodyMode;
-import dev.idempotency.gateway.config.Configuration.FingerprintBody;
+import dev.idempotency.gateway.config.Configuration.ErrorStyle;
 import dev.idempotency.gateway.config.Configuration.Keying;
 import dev.idempotency.gateway.config.Configuration.Limits;
 import dev.idempotency.gateway.config.Configuration.Log;
@@ -11,6 +11,7 @@ import dev.idempotency.gateway.config.Configuration.Store;
 import dev.idempotency.gateway.config.Configuration.StoreOutage;
 import dev.idempotency.gateway.http.PathRule;
 import dev.idempotency.gateway.idempotency.UnknownPolicy;
+import java.net.URI;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.LinkedHashSet;
@@ -25,6 +26,19 @@ final class Defaults {
   static final HostAndPort ADMIN = new HostAndPort("127.0.0.1", 9090);
   static final Duration DRAIN = Duration.ofSeconds(25);
   static final Log LOG = new Log(LogFormat.TEXT, false);
+
+  static final boolean DISCOVERY = true;
+
+  /** Its keys stand for those that are missing. */
+  static final Tokens TOKENS =
+      new Tokens(
+          URI.create("file:///"),
+          null,
+          List.of(),
+          List.of("RS256"),
+          Duration.ofSeconds(30),
+          Duration.ofMinutes(10),
+          null);
 
   static final Set<String> METHODS = ordered("POST", "PATCH");
 
@@ -53,6 +67,33 @@ final class Defaults {
   static final List<String> TLS_PROTOCOLS = List.of("TLSv1.3", "TLSv1.2");
   static final Duration TLS_RELOAD = Duration.ofSeconds(10);
 
+  static final RouteKey KEY =
+      new RouteKey(
+          List.of(new RouteKey.Source.Header("Idempotency-Key")),
+          RouteKey.Syntax.LENIENT,
+          RouteKey.Form.ANY,
+          false,
+          null,
+          Duration.ofMinutes(1),
+          Duration.ZERO);
+
+  static final Quota QUOTA = new Quota(0, Duration.ofMinutes(1), 0);
+
+  /** Upstream and path stand for those that are missing. */
+  static final ForwardAuth FORWARD_AUTH =
+      new ForwardAuth(
+          "default",
+          "/",
+          Duration.ofSeconds(1),
+          Duration.ZERO,
+          ForwardAuth.OnFailure.REJECT,
+          Set.of());
+
+  static final Fingerprinting FINGERPRINT =
+      new Fingerprinting(Fingerprinting.Body.CANONICAL, List.of(), List.of(), List.of(), null, 2);
+
+  static final ResponseCopy COPY = new ResponseCopy(Set.of(), Set.of(), List.of(), false);
+
   private Defaults() {}
 
   static final Route ROUTE = route(Keying.OPTIONAL);
@@ -64,11 +105,13 @@ final class Defaults {
         "/**",
         UPSTREAM.name(),
         keying,
-        "Idempotency-Key",
+        false,
+        true,
+        KEY,
         List.of(),
-        FingerprintBody.CANONICAL,
-        List.of(),
-        List.of(),
+        null,
+        null,
+        FINGERPRINT,
         Duration.ofHours(24),
         Duration.ofSeconds(10),
         Duration.ZERO,
@@ -79,7 +122,9 @@ final class Defaults {
         BodyMode.BUFFER,
         1 << 20,
         BodyMode.BUFFER,
-        Set.of(),
+        COPY,
+        ErrorStyle.PROBLEM,
+        null,
         false);
   }
 
@@ -129,14 +174,17 @@ final class Defaults {
         List.of(Listener.clear(LISTEN)),
         ADMIN,
         memory(),
+        Envelope.NONE,
         DRAIN,
         threads(),
-        null,
+        List.of(),
         List.of(),
         Set.of(),
         PathRule.STRICT,
         limits(),
         LOG,
+        DISCOVERY,
+        null,
         Map.of(only.name(), only),
         List.of(route));
   }

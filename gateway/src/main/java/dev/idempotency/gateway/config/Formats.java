@@ -1,17 +1,18 @@
 package dev.idempotency.gateway.config;
 
-import dev.idempotency.gateway.config.Configuration.Scope;
 import dev.idempotency.gateway.config.Configuration.Store;
 import dev.idempotency.gateway.config.Format.Kind;
 import dev.idempotency.gateway.http.AddressRanges;
 import dev.idempotency.gateway.http.HopByHop;
 import java.time.Duration;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /** The formats of the values that files and flags have in common. */
 final class Formats {
@@ -45,10 +46,6 @@ final class Formats {
       Format.text(
           "the name of an end-to-end header field such as X-Request-Id",
           text -> Optional.of(text).filter(Formats::isEndToEndField));
-
-  static final Format<Scope> SCOPE =
-      Format.text(
-          "header:NAME such as header:Authorization, or certificate:subject", Formats::scope);
 
   /** An exact one, in small letters. */
   static final Format<String> HOST =
@@ -94,6 +91,9 @@ final class Formats {
   static final Format<String> PREFIX =
       matching(
           "[A-Za-z0-9][A-Za-z0-9._:-]{0,63}", "up to 64 letters, digits, or . _ : - such as idem:");
+
+  static final Format<String> KEY_ID =
+      matching("[A-Za-z0-9_-]{1,32}", "up to 32 letters, digits, dashes or underscores such as k1");
 
   static final Format<String> ENVIRONMENT_NAME =
       matching("[A-Za-z_][A-Za-z0-9_]*", "the name of an environment variable").asHidden();
@@ -197,26 +197,21 @@ final class Formats {
         : String.join(", ", words.subList(0, last)) + " or " + words.get(last);
   }
 
-  private static Format<String> matching(String regex, String expected) {
+  static Set<String> smallLetters(List<String> names) {
+    return names.stream()
+        .map(name -> name.toLowerCase(Locale.ROOT))
+        .collect(Collectors.toCollection(LinkedHashSet::new));
+  }
+
+  static Format<String> matching(String regex, String expected) {
     Predicate<String> whole = Pattern.compile(regex).asMatchPredicate();
     return Format.text(expected, text -> Optional.of(text).filter(whole));
   }
 
-  private static boolean isEndToEndField(String name) {
+  static boolean isEndToEndField(String name) {
     return TOKEN.matcher(name).matches()
         && !HopByHop.isHopByHop(name)
         && !FRAMING.contains(name.toLowerCase(Locale.ROOT));
-  }
-
-  private static Optional<Scope> scope(String text) {
-    if (text.equals("certificate:subject")) {
-      return Optional.of(new Scope.CertificateSubject());
-    }
-    return Optional.of(text)
-        .filter(scope -> scope.startsWith("header:"))
-        .map(scope -> scope.substring("header:".length()))
-        .filter(Formats::isEndToEndField)
-        .map(Scope.Header::new);
   }
 
   private static Optional<String> range(String text) {

@@ -1,7 +1,7 @@
 package dev.idempotency.gateway.config;
 
 import dev.idempotency.gateway.config.Configuration.BodyMode;
-import dev.idempotency.gateway.config.Configuration.FingerprintBody;
+import dev.idempotency.gateway.config.Configuration.ErrorStyle;
 import dev.idempotency.gateway.config.Configuration.Keying;
 import dev.idempotency.gateway.config.Configuration.Route;
 import dev.idempotency.gateway.config.Configuration.StoreOutage;
@@ -10,12 +10,10 @@ import dev.idempotency.gateway.idempotency.UnknownPolicy;
 import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.stream.Collectors;
 
 /** Reads one route. */
 final class RouteReader {
@@ -31,7 +29,7 @@ final class RouteReader {
   private static final Format<StoreOutage> STORE_OUTAGE = Formats.choice(StoreOutage.class, "");
   private static final Format<Outcome> OUTCOME = Formats.choice(Outcome.class, "");
   private static final Format<BodyMode> MODE = Formats.choice(BodyMode.class, "");
-  private static final Format<FingerprintBody> BODY = Formats.choice(FingerprintBody.class, "");
+  private static final Format<ErrorStyle> ERRORS = Formats.choice(ErrorStyle.class, "");
 
   private final Section route;
   private final Problems problems;
@@ -50,20 +48,32 @@ final class RouteReader {
       Set<String> methods = methods(keying);
       String path = route.require("path", Formats.PATH, DEFAULTS.path());
       Duration lease = route.get("lease", LEASE, DEFAULTS.lease());
-      FingerprintBody body = fingerprint.get("body", BODY, DEFAULTS.body());
-      BodyMode requestMode = requestMode(request, body);
+      Fingerprinting printing = new FingerprintReader(fingerprint, problems).read();
+      BodyMode requestMode = requestMode(request, printing.body());
+      CallerReader callers = new CallerReader(route, problems);
+      AnswerReader answers = new AnswerReader(problems);
+      Duration retention = retention(lease);
+      RouteKey key = KeyReader.read(route, problems);
+      List<Scope> scope = route.list("scope", IdentityFormats.SCOPE).orElse(DEFAULTS.scope());
+      KeyReader.look(route, key, scope, requestMode, retention, problems);
+      boolean observe = route.get("observe", Formats.TRUTH, DEFAULTS.observe());
+      needsKeys(keying, "observe", observe);
+      needsKeys(keying, "quota", route.has("quota"));
+      needsKeys(keying, "forward-auth", route.has("forward-auth"));
       return new Route(
           name,
           methods,
           path,
-          upstream(upstreams),
+          route.require("upstream", oneOf(upstreams), DEFAULTS.upstream()),
           keying,
-          keyHeader(),
-          route.list("scope", Formats.SCOPE).orElse(DEFAULTS.scope()),
-          body,
-          ignore(fingerprint, body),
-          fingerprint.list("headers", Formats.HEADER).orElse(DEFAULTS.fingerprintHeaders()),
-          retention(lease),
+          observe,
+          route.get("listed", Formats.TRUTH, DEFAULTS.listed()),
+          key,
+          scope,
+          callers.quota(),
+          callers.forwardAuth(upstreams),
+          printing,
+          retention,
           lease,
           route.get("in-flight", Formats.IN_FLIGHT, DEFAULTS.inFlightWait()),
           route.get("unknown", UNKNOWN, DEFAULTS.unknown()),
@@ -76,27 +86,27 @@ final class RouteReader {
           requestMode,
           response.get("limit", BUFFER_LIMIT.map(Math::toIntExact), DEFAULTS.responseLimit()),
           response.get("mode", MODE, DEFAULTS.responseMode()),
-          response
-              .list("keep", Formats.HEADER)
-              .map(RouteReader::smallLetters)
-              .orElse(DEFAULTS.keep()),
+          answers.copy(response),
+          route.get("errors", ERRORS, DEFAULTS.errors()),
+          answers.cors(route),
           upgrades(keying, methods));
     }
   }
 
-  /** Bytes as they came have no members. */
-  private List<String> ignore(Section fingerprint, FingerprintBody body) {
-    if (body == FingerprintBody.RAW && fingerprint.has("ignore")) {
+  /** Refuses what would promise something where no key is looked at. */
+  private void needsKeys(Keying keying, String key, boolean given) {
+    if (keying == Keying.OFF && given) {
       problems.add(
-          fingerprint.path("ignore"), "given beside body: raw", "none, or body: canonical");
+          route.path(key),
+          "in a route with idempotency: off",
+          "idempotency: required or optional, as nothing is looked at where it is off");
     }
-    return fingerprint.list("ignore", Formats.POINTER).orElse(DEFAULTS.ignore());
   }
 
   /** A canonical form needs the whole body, and a body that streams is gone when it is whole. */
-  private BodyMode requestMode(Section request, FingerprintBody body) {
+  private BodyMode requestMode(Section request, Fingerprinting.Body body) {
     BodyMode mode = request.get("mode", MODE, DEFAULTS.requestMode());
-    if (mode == BodyMode.STREAM && body != FingerprintBody.RAW) {
+    if (mode == BodyMode.STREAM && body != Fingerprinting.Body.RAW) {
       problems.add(
           request.path("mode"), "stream", "buffer, or fingerprint: { body: raw } in this route");
     }
@@ -128,26 +138,12 @@ final class RouteReader {
         .orElse(off ? Set.of() : DEFAULTS.methods());
   }
 
-  private String upstream(Set<String> upstreams) {
+  static Format<String> oneOf(Set<String> upstreams) {
     String expected = "one of the upstreams";
     if (!upstreams.isEmpty()) {
       expected += ": " + Formats.alternatives(List.copyOf(upstreams));
     }
-    return route.require(
-        "upstream",
-        Format.text(expected, text -> Optional.of(text).filter(upstreams::contains)),
-        DEFAULTS.upstream());
-  }
-
-  private String keyHeader() {
-    try (Section key = route.section("key")) {
-      key.refuse("pointer", "header");
-      key.refuse("query", "header");
-      if (route.has("key") && key.isEmptyMapping()) {
-        problems.add(route.path("key"), "empty", "{ header: Idempotency-Key }");
-      }
-      return key.get("header", Formats.HEADER, DEFAULTS.keyHeader());
-    }
+    return Format.text(expected, text -> Optional.of(text).filter(upstreams::contains));
   }
 
   /** A record that dies before its lease would forget an operation that is still running. */
@@ -175,11 +171,5 @@ final class RouteReader {
       }
     }
     return outcomes;
-  }
-
-  private static Set<String> smallLetters(List<String> names) {
-    return names.stream()
-        .map(name -> name.toLowerCase(Locale.ROOT))
-        .collect(Collectors.toCollection(LinkedHashSet::new));
   }
 }

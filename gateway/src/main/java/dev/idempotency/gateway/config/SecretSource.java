@@ -1,6 +1,5 @@
 package dev.idempotency.gateway.config;
 
-import dev.idempotency.gateway.config.Format.Parsed;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -8,6 +7,7 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the file refers to: where secrets come from that are not in the file itself, and other
@@ -20,22 +20,58 @@ record SecretSource(Map<String, String> environment, Path folder) {
 
   private static final int MAX_BYTES = 4096;
 
-  Optional<Secret> fromEnvironment(String name, Problems problems) {
-    String value = environment.get(name);
-    if (value == null) {
-      problems.add("secret.env", name + " is not set", "a variable that is set");
-      return Optional.empty();
+  /**
+   * A text that is not in the configuration file itself.
+   *
+   * @param place where the configuration file refers to it
+   * @param what what it is, for messages, which never show the text
+   * @param file where it was found; null where it is of the environment
+   */
+  record Text(String place, String what, String value, @Nullable Path file) {
+
+    /** Without the text. */
+    @Override
+    public String toString() {
+      return what;
     }
-    return secret("secret.env", "the value of " + name, value, problems);
   }
 
-  Optional<Secret> fromFile(String path, Problems problems) {
-    try (var in = Files.newInputStream(folder.resolve(path))) {
-      String text = new String(in.readNBytes(MAX_BYTES), StandardCharsets.UTF_8);
-      // Editors and echo end a file with a line feed that nobody means.
-      return secret("secret.file", "the content of " + path, text.stripTrailing(), problems);
+  /**
+   * The text that a section's env or file refers to; nothing and a problem where there is none.
+   *
+   * @param expected what the section should have been, where it has both or neither
+   */
+  Optional<Text> text(Section section, String expected, Problems problems) {
+    Optional<String> variable = section.find("env", Formats.ENVIRONMENT_NAME);
+    Optional<String> path = section.find("file", Formats.FILE_PATH);
+    if (section.has("env") == section.has("file")) {
+      problems.add(section.path(), "a mapping", expected);
+      return Optional.empty();
+    }
+    return variable
+        .flatMap(name -> fromEnvironment(section.path("env"), name, problems))
+        .or(() -> path.flatMap(name -> fromFile(section.path("file"), name, problems)));
+  }
+
+  private Optional<Text> fromEnvironment(String place, String name, Problems problems) {
+    String value = environment.get(name);
+    if (value == null) {
+      problems.add(place, name + " is not set", "a variable that is set");
+      return Optional.empty();
+    }
+    return Optional.of(new Text(place, "the value of " + name, value, null));
+  }
+
+  private Optional<Text> fromFile(String place, String name, Problems problems) {
+    try {
+      Path file = folder.resolve(name).normalize();
+      try (var in = Files.newInputStream(file)) {
+        String text = new String(in.readNBytes(MAX_BYTES), StandardCharsets.UTF_8);
+        // Editors and echo end a file with a line feed that nobody means.
+        return Optional.of(new Text(place, "the content of " + name, text.stripTrailing(), file));
+      }
     } catch (IOException | InvalidPathException e) {
-      problems.add("secret.file", path + " cannot be read", "a file that can be read");
+      problems.add(place, name + " cannot be read", "a file that can be read");
       return Optional.empty();
     }
   }
@@ -68,14 +104,5 @@ record SecretSource(Map<String, String> environment, Path folder) {
       return "does not exist";
     }
     return Files.isReadable(path) ? "" : "cannot be read";
-  }
-
-  private static Optional<Secret> secret(
-      String path, String what, String value, Problems problems) {
-    if (Formats.SECRET.parser().apply(value) instanceof Parsed.Good<Secret> good) {
-      return Optional.of(good.value());
-    }
-    problems.add(path, what + " is too short", Secret.MIN_LENGTH + " characters or more");
-    return Optional.empty();
   }
 }

@@ -63,6 +63,11 @@ final class Section implements AutoCloseable {
     return values.containsKey(key);
   }
 
+  /** Where the section itself is. */
+  String path() {
+    return path;
+  }
+
   String path(String key) {
     return path.isEmpty() ? key : path + '.' + key;
   }
@@ -94,17 +99,26 @@ final class Section implements AutoCloseable {
     return node == null ? Optional.empty() : read(path(key), node, format);
   }
 
-  /** The elements of a list, without those that are wrong. */
+  /** The elements of a list that has some, without those that are wrong. */
   <T> Optional<List<T>> list(String key, Format<T> format) {
     return nodes(key, "a list of at least one " + format.expected())
-        .map(
-            nodes -> {
-              List<T> elements = new ArrayList<>();
-              for (int i = 0; i < nodes.size(); i++) {
-                read(path(key) + '[' + i + ']', nodes.get(i), format).ifPresent(elements::add);
-              }
-              return elements;
-            });
+        .map(nodes -> elements(key, nodes, format));
+  }
+
+  /** The elements of a list that may have none, without those that are wrong. */
+  <T> Optional<List<T>> listOrNone(String key, Format<T> format) {
+    if (ask(key) instanceof SequenceNode empty && empty.getValue().isEmpty()) {
+      return Optional.of(List.of());
+    }
+    return list(key, format);
+  }
+
+  private <T> List<T> elements(String key, List<Node> nodes, Format<T> format) {
+    List<T> elements = new ArrayList<>();
+    for (int i = 0; i < nodes.size(); i++) {
+      read(path(key) + '[' + i + ']', nodes.get(i), format).ifPresent(elements::add);
+    }
+    return elements;
   }
 
   /** The value under one of {@link #keys}. */
@@ -142,28 +156,47 @@ final class Section implements AutoCloseable {
     return sections;
   }
 
+  /** The value under a key, in its short form or as a section of its own. */
+  <T> Optional<T> one(String key, Format<T> shortForm, Function<Section, Optional<T>> longForm) {
+    Node node = ask(key);
+    return node == null
+        ? Optional.empty()
+        : read(path(key), pattern(key), node, shortForm, longForm);
+  }
+
+  /** The values in the list under a key, each in its short form or as a section of its own. */
+  <T> List<T> several(String key, Format<T> shortForm, Function<Section, Optional<T>> longForm) {
+    List<T> values = new ArrayList<>();
+    List<Node> nodes =
+        nodes(key, "a list of at least one " + shortForm.expected()).orElse(List.of());
+    for (int i = 0; i < nodes.size(); i++) {
+      String place = path(key) + '[' + i + ']';
+      read(place, pattern(key) + "[]", nodes.get(i), shortForm, longForm).ifPresent(values::add);
+    }
+    return values;
+  }
+
+  private <T> Optional<T> read(
+      String place,
+      String kind,
+      Node node,
+      Format<T> shortForm,
+      Function<Section, Optional<T>> longForm) {
+    return node instanceof MappingNode entries
+        ? longForm.apply(new Section(problems, place, kind, entries))
+        : read(place, node, shortForm);
+  }
+
   /**
    * The values under a key that may hold one or a list of them, each of which may have a short form
    * or be a section of its own.
    */
   <T> List<T> each(String key, Format<T> shortForm, Function<Section, T> longForm) {
     Node node = ask(key);
-    boolean list = node instanceof SequenceNode && !YamlTree.hasOwnTag(node);
-    List<Node> nodes =
-        list
-            ? nodes(key, "a list of at least one " + shortForm.expected()).orElse(List.of())
-            : Optional.ofNullable(node).map(List::of).orElse(List.of());
-    List<T> values = new ArrayList<>();
-    for (int i = 0; i < nodes.size(); i++) {
-      String place = path(key) + (list ? "[" + i + ']' : "");
-      if (nodes.get(i) instanceof MappingNode entries) {
-        String kind = pattern(key) + (list ? "[]" : "");
-        values.add(longForm.apply(new Section(problems, place, kind, entries)));
-      } else {
-        read(place, nodes.get(i), shortForm).ifPresent(values::add);
-      }
-    }
-    return values;
+    Function<Section, Optional<T>> section = longForm.andThen(Optional::of);
+    return node instanceof SequenceNode && !YamlTree.hasOwnTag(node)
+        ? several(key, shortForm, section)
+        : one(key, shortForm, section).map(List::of).orElse(List.of());
   }
 
   /** The keys of a section whose keys are not given by the format, all of them asked for. */
@@ -178,20 +211,16 @@ final class Section implements AutoCloseable {
     return new Section(problems, path(key), pattern("*"), values.get(key));
   }
 
+  boolean isMapping() {
+    return mapping;
+  }
+
   boolean isEmptyMapping() {
     return mapping && values.isEmpty();
   }
 
   boolean isScalar(String key) {
     return values.get(key) instanceof ScalarNode;
-  }
-
-  /** Refuses a key that is known. */
-  void refuse(String key, String expected) {
-    ask(key);
-    if (has(key)) {
-      problems.add(path(key), "not supported yet", expected);
-    }
   }
 
   private <T> Optional<T> read(String place, Node node, Format<T> format) {

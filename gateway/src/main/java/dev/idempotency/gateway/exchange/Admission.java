@@ -29,15 +29,26 @@ sealed interface Admission {
       return identify(headers, "Authorization", false, identity);
     }
     for (ScopePart part : callers.scope()) {
-      Refused refused =
-          part instanceof ScopePart.Header header
-              ? identify(headers, header.name(), true, identity)
-              : identify(peer, identity);
+      Refused refused = identify(headers, peer, part, identity);
       if (refused != null) {
         return refused;
       }
     }
     return null;
+  }
+
+  private static @Nullable Refused identify(
+      Headers headers, Peer peer, ScopePart part, List<@Nullable String> identity) {
+    if (part instanceof ScopePart.Header header) {
+      return identify(headers, header.name(), true, identity);
+    }
+    if (part instanceof ScopePart.Credential credential) {
+      return identify(headers, credential.name(), true, identity);
+    }
+    // What nobody verifies is not there.
+    return part instanceof ScopePart.CertificateSubject
+        ? identify(peer, identity)
+        : missing(Problems.identityMissing("Authorization"));
   }
 
   private static @Nullable Refused identify(

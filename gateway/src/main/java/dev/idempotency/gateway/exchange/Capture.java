@@ -6,7 +6,6 @@ import dev.idempotency.gateway.http.Response;
 import dev.idempotency.gateway.http.ResponseHead;
 import dev.idempotency.gateway.idempotency.Outcome;
 import dev.idempotency.gateway.idempotency.StoredResponse;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -93,11 +92,11 @@ final class Capture {
     }
   }
 
-  /** What to store, or null where it was too much. */
-  @Nullable StoredResponse stored(Headers trailers, Set<String> keptFields) {
-    return overflown
+  /** What to store, or null where it was too much, or is nothing that is stored. */
+  @Nullable StoredResponse stored(Headers trailers, CopyRule rule) {
+    return overflown || outcome != Outcome.COMPLETED
         ? null
-        : ResponseFields.stored(head, buffer.toByteArray(), trailers, keptFields);
+        : ResponseFields.stored(head, buffer.toByteArray(), trailers, rule);
   }
 
   Response response(Headers trailers) {

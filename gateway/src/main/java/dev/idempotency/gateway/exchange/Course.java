@@ -1,5 +1,6 @@
 package dev.idempotency.gateway.exchange;
 
+import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.http.ProblemDetails;
 import dev.idempotency.gateway.http.RequestHead;
 import dev.idempotency.gateway.http.Response;
@@ -12,6 +13,7 @@ final class Course {
   private final long began;
   private String route = "";
   private AnswerRule answers = AnswerRule.DEFAULT;
+  private boolean derived;
   private long attempt;
   private long sentAt;
   private boolean sent;
@@ -43,9 +45,23 @@ final class Course {
     answers = taken.answers();
   }
 
+  /** The request itself names its operation; its answers say so. */
+  void derived() {
+    derived = true;
+  }
+
+  /** Says in a response's fields that the key was derived, if it was. */
+  void mark(Headers fields) {
+    if (derived) {
+      fields.set(ResponseFields.DERIVED, "true");
+    }
+  }
+
   /** An error of the gateway as the route says it. */
   Response render(ProblemDetails problem) {
-    return answers.render(problem, head.headers());
+    Response response = answers.render(problem, head.headers());
+    mark(response.head().headers());
+    return response;
   }
 
   void asked() {
@@ -104,6 +120,6 @@ final class Course {
     exchanges.listener.closed(
         head,
         new ExchangeListener.Summary(
-            route, result, status, attempt, whole, upstreamNanos, storeNanos));
+            route, result, status, attempt, derived, whole, upstreamNanos, storeNanos));
   }
 }

@@ -33,6 +33,12 @@ public interface ExchangeListener {
   /** The store failed; the message is for the log. */
   default void storeFailed(String message) {}
 
+  /**
+   * A stored response can't be put away or taken out of its envelope, and its operation is done but
+   * not kept; the message is for the log.
+   */
+  default void responseUnreadable(String message) {}
+
   /** An exception that nobody expected: a bug. */
   default void bug(Throwable cause) {}
 
@@ -43,6 +49,7 @@ public interface ExchangeListener {
    * @param result how it ended
    * @param status what the client was told; 0 where nothing
    * @param attempt the attempt's number, 0 where nothing was forwarded under a key
+   * @param derived whether the request had no key and itself named its operation
    * @param wholeNanos from the request's head to the end of the answer
    * @param upstreamNanos from the first byte sent to the response's end; 0 where nothing was sent
    * @param storeNanos waiting for the store in all; 0 where it was not asked
@@ -52,6 +59,7 @@ public interface ExchangeListener {
       Result result,
       int status,
       long attempt,
+      boolean derived,
       long wholeNanos,
       long upstreamNanos,
       long storeNanos) {}

@@ -21,6 +21,7 @@ final class ForwardedFields {
       Set.of(
           "idempotency-attempt",
           "idempotency-probe",
+          "idempotency-key-derived",
           "forwarded",
           "x-forwarded-for",
           "x-forwarded-host",
@@ -152,7 +153,7 @@ final class ForwardedFields {
   /** Gateways of applications (CGI, WSGI) take an underscore for a hyphen, and so it is here. */
   private static boolean isReplaced(String name) {
     return switch (name.length()) {
-      case 3, 6, 9, 14, 15, 16, 17, 19 ->
+      case 3, 6, 9, 14, 15, 16, 17, 19, 23 ->
           REPLACED.contains(name.toLowerCase(Locale.ROOT).replace('_', '-'));
       default -> false;
     };

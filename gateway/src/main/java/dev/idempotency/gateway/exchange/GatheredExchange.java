@@ -1,9 +1,11 @@
 package dev.idempotency.gateway.exchange;
 
+import dev.idempotency.gateway.http.ArrayChunk;
 import dev.idempotency.gateway.http.Chunk;
 import dev.idempotency.gateway.http.RequestHead;
 import dev.idempotency.gateway.idempotency.Fingerprinter;
 import dev.idempotency.gateway.idempotency.Fingerprints;
+import dev.idempotency.gateway.idempotency.IdempotencyKey.Reading;
 import dev.idempotency.gateway.idempotency.StoredOperation;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -11,6 +13,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A request with a key whose body is gathered in memory before the store is asked.
+ *
+ * <p>Where no key was in front of the body it is looked for in it, or derived from it, as the
+ * route's rule says; without one the request is refused or goes on unprotected.
  *
  * <p>Where the memory of all bodies is used up, the client is read no further for some seconds, and
  * only then refused.
@@ -122,21 +127,53 @@ final class GatheredExchange extends KeyedExchange {
 
   private void claimIfWhole() {
     if (whole && isReading() && !isWaiting()) {
-      Fingerprints made = made();
-      if (made.isTooLarge()) {
-        answer(Result.TOO_LARGE, Problems.bodyTooLargeDecoded(route.requestLimit()));
+      if (isNamed()) {
+        claimOrRefuse();
       } else {
-        claim(made);
+        search();
       }
+    }
+  }
+
+  private void claimOrRefuse() {
+    Fingerprints made = made();
+    if (made.isTooLarge()) {
+      answer(Result.TOO_LARGE, Problems.bodyTooLargeDecoded(route.requestLimit()));
+    } else {
+      claim(made);
+    }
+  }
+
+  /** Nothing in front of the body has a key. */
+  private void search() {
+    Reading reading = KeyReader.inBody(route.keys(), course.head(), body.toByteArray());
+    if (reading instanceof Reading.Malformed malformed) {
+      answer(Result.KEY_INVALID, Problems.keyInvalid(route.keys(), malformed.reason()));
+    } else if (reading instanceof Reading.Present present) {
+      name(present.key());
+      claimOrRefuse();
+    } else if (mayDerive()) {
+      claimOrRefuse();
+    } else if (route.keying() == Route.Keying.OPTIONAL) {
+      passOn(PassThroughExchange.gathered(route, course, body, peer, client()));
+    } else {
+      answer(Result.KEY_MISSING, Problems.keyMissing(route.keys()));
     }
   }
 
   private Fingerprints made() {
     Fingerprinter fingerprinter = route.fingerprinter();
-    // A request without content on a route that streams.
     return route.streamsRequest()
-        ? fingerprinter.begin(course.head()).end()
+        ? streamed(fingerprinter.begin(course.head()))
         : fingerprinter.fingerprint(course.head(), body.toByteArray());
+  }
+
+  /** As the route's requests count that stream. */
+  private Fingerprints streamed(Fingerprinter.Running running) {
+    if (body.length() > 0) {
+      running.add(new ArrayChunk(body.toByteArray(), 0, body.length()));
+    }
+    return running.end();
   }
 
   @Override

@@ -46,20 +46,26 @@ final class Guard {
           Result.BAD_REQUEST,
           Problems.badRequest("The header Connection must not name " + nominated + "."));
     }
-    String keyHeader = keyHeader();
-    Reading reading = IdempotencyKey.read(head.headers().all(keyHeader));
+    Reading reading = KeyReader.inHead(route.keys(), head);
     if (reading instanceof Reading.Malformed malformed) {
-      return refuse(Result.KEY_INVALID, Problems.keyInvalid(keyHeader, malformed.reason()));
+      return refuse(Result.KEY_INVALID, Problems.keyInvalid(route.keys(), malformed.reason()));
     }
     if (reading instanceof Reading.Present present) {
-      return admit(present.key());
+      KeyTime.Refusal refusal =
+          KeyTime.refusal(
+              route.keys(), present.key(), head.headers(), exchanges.scheduler.currentTimeMillis());
+      return refusal == null ? admit(present.key()) : refuse(refusal.result(), refusal.problem());
+    }
+    if (route.keys().looksIntoBodies() || route.keys().derives()) {
+      // The body may have the key, or be it; whose it is must be known all the same.
+      return admit(null);
     }
     return route.keying() == Route.Keying.OPTIONAL
         ? PassThroughExchange.open(route, course, contentLength, peer, client)
-        : refuse(Result.KEY_MISSING, Problems.keyMissing(keyHeader));
+        : refuse(Result.KEY_MISSING, Problems.keyMissing(route.keys()));
   }
 
-  private Exchange admit(IdempotencyKey key) {
+  private Exchange admit(@Nullable IdempotencyKey key) {
     Admission admission = Admission.of(head.headers(), peer, route.callers());
     if (admission instanceof Admission.Refused refused) {
       return refuse(refused.result(), refused.problem());
@@ -70,9 +76,10 @@ final class Guard {
   }
 
   private Exchange keyed(Claimant claimant) {
-    // Without content there is nothing to stream, and everything is known.
+    // Without content there is nothing to stream, and everything is known; without a key nothing
+    // is known before the body is whole.
     KeyedExchange keyed =
-        route.streamsRequest() && contentLength != 0
+        route.streamsRequest() && contentLength != 0 && !claimant.isDerived()
             ? new UploadExchange(exchanges, claimant, course, contentLength, peer, client)
             : new GatheredExchange(exchanges, claimant, course, contentLength, peer, client);
     exchanges.opened(keyed);
@@ -84,10 +91,6 @@ final class Guard {
     return course.refuse(client, result, problem);
   }
 
-  private String keyHeader() {
-    return route.keys().sources().get(0) instanceof KeySource.Header header ? header.name() : "";
-  }
-
   /** The field of this route's key or scope that the sender wants to be removed; null: none. */
   private @Nullable String nominated() {
     Headers headers = head.headers();
@@ -95,14 +98,21 @@ final class Guard {
       return null;
     }
     List<String> lines = headers.all("Connection");
-    String keyHeader = keyHeader();
-    if (HopByHop.isNominatedInAnySpelling(lines, keyHeader)) {
-      return keyHeader;
-    }
-    for (ScopePart part : route.callers().scope()) {
-      if (part instanceof ScopePart.Header header
+    for (KeySource source : route.keys().sources()) {
+      if (source instanceof KeySource.Header header
           && HopByHop.isNominatedInAnySpelling(lines, header.name())) {
         return header.name();
+      }
+    }
+    KeyRule.KeyAge age = route.keys().age();
+    String firstSent = age == null ? null : age.firstSent();
+    if (firstSent != null && HopByHop.isNominatedInAnySpelling(lines, firstSent)) {
+      return firstSent;
+    }
+    for (ScopePart part : route.callers().scope()) {
+      String name = part.field();
+      if (name != null && HopByHop.isNominatedInAnySpelling(lines, name)) {
+        return name;
       }
     }
     return null;

@@ -41,9 +41,11 @@ final class Incoming {
     Outcome outcome = route.outcomes().of(head);
     boolean saidSo = OutcomePolicy.said(head) != null;
     nominated = ResponseFields.nominated(head);
+    ResponseHead shown = ResponseFields.endToEnd(head);
+    keyed.course.mark(shown.headers());
     Capture begun =
         new Capture(
-            ResponseFields.endToEnd(head),
+            shown,
             contentLength,
             outcome,
             saidSo,

@@ -37,6 +37,21 @@ public record KeyRule(
         Duration.ZERO);
   }
 
+  /** Whether a key may be found in the body only. */
+  boolean looksIntoBodies() {
+    for (int i = 0; i < sources.size(); i++) {
+      if (sources.get(i) instanceof KeySource.Pointer) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Whether what a request asks for can be its key. */
+  boolean derives() {
+    return !derived.isZero();
+  }
+
   /**
    * When keys are too old.
    *

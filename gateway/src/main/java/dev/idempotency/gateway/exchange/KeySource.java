@@ -8,6 +8,9 @@ public sealed interface KeySource {
   /** For people: "the header Idempotency-Key". */
   String place();
 
+  /** The same with a key in it, for people: {@code Idempotency-Key: "8e03"}. */
+  String example(String key);
+
   /**
    * A header field.
    *
@@ -17,6 +20,11 @@ public sealed interface KeySource {
     @Override
     public String place() {
       return "the header " + name;
+    }
+
+    @Override
+    public String example(String key) {
+      return name + ": \"" + key + '"';
     }
   }
 
@@ -30,6 +38,11 @@ public sealed interface KeySource {
     public String place() {
       return "the query parameter " + name;
     }
+
+    @Override
+    public String example(String key) {
+      return name + '=' + key;
+    }
   }
 
   /**
@@ -41,6 +54,11 @@ public sealed interface KeySource {
     @Override
     public String place() {
       return "the member " + pointer + " of the body";
+    }
+
+    @Override
+    public String example(String key) {
+      return '"' + pointer.substring(pointer.lastIndexOf('/') + 1) + "\": \"" + key + '"';
     }
   }
 }

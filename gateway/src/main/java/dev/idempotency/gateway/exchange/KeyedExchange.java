@@ -4,6 +4,7 @@ import dev.idempotency.gateway.http.ProblemDetails;
 import dev.idempotency.gateway.http.Response;
 import dev.idempotency.gateway.idempotency.Fingerprint;
 import dev.idempotency.gateway.idempotency.Fingerprints;
+import dev.idempotency.gateway.idempotency.IdempotencyKey;
 import dev.idempotency.gateway.idempotency.OperationId;
 import dev.idempotency.gateway.idempotency.Reservation;
 import dev.idempotency.gateway.idempotency.ReserveReply;
@@ -43,7 +44,11 @@ abstract class KeyedExchange implements Exchange, Outgoing {
   final Route route;
   final Course course;
   final Peer peer;
-  private final OperationId id;
+  private Claimant claimant;
+
+  /** Known as soon as the operation is claimed. */
+  private @Nullable OperationId id;
+
   private final Delivery delivery;
   private ClientStream client;
   private Phase phase = Phase.READING;
@@ -63,7 +68,7 @@ abstract class KeyedExchange implements Exchange, Outgoing {
     this.exchanges = exchanges;
     this.route = claimant.route();
     this.course = course;
-    this.id = claimant.id();
+    this.claimant = claimant;
     this.peer = peer;
     this.client = client;
     this.delivery = new Delivery(client);
@@ -113,9 +118,28 @@ abstract class KeyedExchange implements Exchange, Outgoing {
     return bypassed;
   }
 
+  /** Whether the request has a key that is known. */
+  final boolean isNamed() {
+    return !claimant.isDerived();
+  }
+
+  /** The request's key was found. */
+  final void name(IdempotencyKey key) {
+    claimant = claimant.with(key);
+  }
+
+  /** Whether the request itself may name the operation. */
+  final boolean mayDerive() {
+    return claimant.mayDerive();
+  }
+
   /** What the request asks for is known, or is not and will be later. */
   final void claim(Fingerprints made) {
     fingerprints = made;
+    id = claimant.id(made.current());
+    if (claimant.isDerived()) {
+      course.derived();
+    }
     waitsUntil = exchanges.scheduler.nanoTime() + route.patience().toNanos();
     reserve();
   }
@@ -159,9 +183,34 @@ abstract class KeyedExchange implements Exchange, Outgoing {
   }
 
   private void reserve() {
-    Reservation reservation =
-        Reservation.first(id, fingerprints.current(), route.lease(), route.retention());
+    KeyTime.Refusal refusal = refusal();
+    if (refusal != null) {
+      answer(refusal.result(), refusal.problem());
+      return;
+    }
+    Reservation reservation = first(fingerprints.current());
     ask(reservation, exchanges.store.reserve(reservation));
+  }
+
+  /** A key may have grown too old, and lost its record, while its request's body came. */
+  private KeyTime.@Nullable Refusal refusal() {
+    IdempotencyKey key = claimant.key();
+    return key == null || route.keys().age() == null
+        ? null
+        : KeyTime.refusal(
+            route.keys(), key, course.head().headers(), exchanges.scheduler.currentTimeMillis());
+  }
+
+  private Reservation first(Fingerprint claimed) {
+    return Reservation.first(id(), claimed, route.lease(), claimant.retention());
+  }
+
+  private OperationId id() {
+    OperationId known = id;
+    if (known == null) {
+      throw new IllegalStateException("the operation was not claimed");
+    }
+    return known;
   }
 
   /**
@@ -171,8 +220,7 @@ abstract class KeyedExchange implements Exchange, Outgoing {
    *     own is not known
    */
   final void takeOver(Fingerprint claimed, long number) {
-    Reservation reservation =
-        Reservation.first(id, claimed, route.lease(), route.retention()).following(number);
+    Reservation reservation = first(claimed).following(number);
     ask(reservation, exchanges.store.takeOver(reservation));
   }
 
@@ -279,7 +327,7 @@ abstract class KeyedExchange implements Exchange, Outgoing {
     phase = Phase.ASKING;
     course.asked();
     Stages.when(
-        exchanges.store.find(id),
+        exchanges.store.find(id()),
         reply -> {
           course.replied();
           reply.ifPresentOrElse(found, nothing);
@@ -293,7 +341,12 @@ abstract class KeyedExchange implements Exchange, Outgoing {
 
   /** Answers from the record; a take-over has no place here any more. */
   void answer(Verdict verdict) {
-    if (verdict instanceof Verdict.Replay replay) {
+    if (verdict instanceof Verdict.Replay replay && replay.response().isSealed()) {
+      // A gateway with other settings put it away; this one has nothing to open it with.
+      exchanges.listener.responseUnreadable(
+          "the store's encryption or compression is switched off");
+      answer(Result.GONE, Problems.responseNotKept(replay.response().status()));
+    } else if (verdict instanceof Verdict.Replay replay) {
       replay(ResponseFields.replay(replay.response(), course.head().headers()));
     } else if (verdict instanceof Verdict.NotKept notKept) {
       answer(Result.GONE, Problems.responseNotKept(notKept.status()));
@@ -310,6 +363,7 @@ abstract class KeyedExchange implements Exchange, Outgoing {
   }
 
   private void replay(Response response) {
+    course.mark(response.head().headers());
     int length = response.body().length;
     Charge charge = length > Delivery.PIECE ? Charge.of(exchanges.budget, length) : null;
     if (length > Delivery.PIECE && charge == null) {
@@ -336,9 +390,13 @@ abstract class KeyedExchange implements Exchange, Outgoing {
   }
 
   private void bypass() {
+    passOn(openBypass());
+  }
+
+  /** Leaves the request to an exchange without protection. */
+  final void passOn(PassThroughExchange opened) {
     phase = Phase.ANSWERED;
     exchanges.decided(this);
-    PassThroughExchange opened = openBypass();
     bypassed = opened;
     opened.start();
   }

@@ -73,6 +73,16 @@ final class PassThroughExchange implements Exchange, Upstream.Acquirer, Response
   }
 
   /**
+   * Forwards a request that turned out to have no key.
+   *
+   * @param body the whole body, released when the exchange ends
+   */
+  static PassThroughExchange gathered(
+      Route route, Course course, BodyBuffer body, Peer peer, ClientStream client) {
+    return new PassThroughExchange(route, course, body.length(), body, false, peer, client);
+  }
+
+  /**
    * Forwards a request with a key that the store can't protect; the response says so.
    *
    * @param body the whole body, released when the exchange ends

@@ -2,35 +2,65 @@ package dev.idempotency.gateway.exchange;
 
 import dev.idempotency.gateway.http.ProblemDetails;
 import dev.idempotency.gateway.idempotency.Fingerprint.Part;
+import dev.idempotency.gateway.idempotency.KeyPattern;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /** The gateway's own errors, as contract and README name them. */
 public final class Problems {
 
-  private static final String RIGHT_KEY =
-      "A right one has 1 to 255 visible ASCII characters, is new for each operation and the same for"
-          + " each retry of it, such as a UUID: ";
-  private static final String EXAMPLE = ": \"8e03978e-40d5-43dd-bc93-6894a57f9324\"";
+  private static final String EXAMPLE = "8e03978e-40d5-43dd-bc93-6894a57f9324";
 
   private Problems() {}
 
-  static ProblemDetails keyMissing(String header) {
+  static ProblemDetails keyMissing(KeyRule rule) {
+    String places = rule.sources().stream().map(KeySource::place).collect(Collectors.joining(", "));
     return problem(
         "key-missing",
         400,
         "An idempotency key is required",
-        "The header " + header + " is missing. " + RIGHT_KEY + header + EXAMPLE);
+        (rule.sources().size() == 1
+                ? sentence(places) + " is missing. "
+                : "None of these has a key: " + places + ". ")
+            + rightKey(rule));
   }
 
-  static ProblemDetails keyInvalid(String header, String reason) {
+  /**
+   * 400.
+   *
+   * @param reason what is wrong and where, without the bytes that came
+   */
+  static ProblemDetails keyInvalid(KeyRule rule, String reason) {
     return problem(
         "key-invalid",
         400,
         "The idempotency key is malformed",
-        "The header " + header + " is not a key: " + reason + ". " + RIGHT_KEY + header + EXAMPLE);
+        sentence(reason) + ". " + rightKey(rule));
+  }
+
+  private static String sentence(String text) {
+    return Character.toUpperCase(text.charAt(0)) + text.substring(1);
+  }
+
+  private static String rightKey(KeyRule rule) {
+    boolean any = rule.pattern() == KeyPattern.ANY;
+    return "A right one "
+        + (any ? "has 1 to 255 visible ASCII characters" : "is " + rule.pattern().expected())
+        + ", is new for each operation and the same for each retry of it"
+        + (any ? ", such as a UUID: " + rule.sources().get(0).example(EXAMPLE) : ".");
+  }
+
+  /** 412: there may have been a record of it, and it may be gone. */
+  static ProblemDetails keyExpired() {
+    return problem(
+        "key-expired",
+        412,
+        "The idempotency key is too old",
+        "Responses are not kept for so long. If the operation was sent before, look up what became"
+            + " of it; a new operation needs a new key.");
   }
 
   /** 400: not a request that can be judged. */

@@ -9,6 +9,7 @@ import dev.idempotency.gateway.idempotency.StoredResponse;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What of an upstream's response fields the first caller gets, what is kept, what a replay shows.
@@ -17,6 +18,10 @@ final class ResponseFields {
 
   static final String REPLAYED = "Idempotent-Replayed";
   static final String BYPASSED = "Idempotency-Bypassed";
+  static final String DERIVED = "Idempotency-Key-Derived";
+
+  /** Says that the body is not the one that the first caller got. */
+  static final String REDACTED = "Idempotency-Redacted";
 
   /** Belong to the first exchange: credentials, challenges, quotas and traces (RFC 9110 §11.6). */
   private static final Set<String> NOT_KEPT =
@@ -42,6 +47,17 @@ final class ResponseFields {
           "tracestate",
           "traceresponse",
           "request-id");
+
+  /** Vouch for the bytes of the whole body (RFC 9110 §8.8.3, RFC 9530, RFC 9421). */
+  private static final Set<String> OF_THE_WHOLE =
+      Set.of(
+          "etag",
+          "digest",
+          "content-digest",
+          "repr-digest",
+          "content-md5",
+          "signature",
+          "signature-input");
 
   private ResponseFields() {}
 
@@ -90,24 +106,43 @@ final class ResponseFields {
     return switch (name.length()) {
       case 14 -> name.equalsIgnoreCase("Content-Length");
       case 19 -> name.equalsIgnoreCase(REPLAYED) || name.equalsIgnoreCase(OutcomePolicy.HEADER);
-      case 20 -> name.equalsIgnoreCase(BYPASSED);
+      case 20 -> name.equalsIgnoreCase(BYPASSED) || name.equalsIgnoreCase(REDACTED);
+      case 23 -> name.equalsIgnoreCase(DERIVED);
       default -> false;
     };
   }
 
-  /** The copy to store, from a head that went through {@link #endToEnd}. */
-  static StoredResponse stored(
-      ResponseHead head, byte[] body, Headers trailers, Set<String> keptFields) {
-    return new StoredResponse(
-        head.status(), kept(head.headers(), keptFields), body, kept(trailers, keptFields));
+  /**
+   * The copy to store, from a head that went through {@link #endToEnd}; null where the rule wants
+   * something taken out of the body and nobody can tell where it is.
+   */
+  static @Nullable StoredResponse stored(
+      ResponseHead head, byte[] body, Headers trailers, CopyRule rule) {
+    Headers headers = kept(head.headers(), rule);
+    Headers keptTrailers = kept(trailers, rule);
+    byte[] keptBody = rule.redactor() == null ? body : rule.redactor().redact(head.headers(), body);
+    if (keptBody == null) {
+      return null;
+    }
+    if (keptBody != body) {
+      headers.removeIf((name, value) -> isOfTheWhole(name));
+      keptTrailers.removeIf((name, value) -> isOfTheWhole(name));
+      headers.add(REDACTED, "true");
+    }
+    return new StoredResponse(head.status(), headers, keptBody, keptTrailers);
   }
 
-  private static Headers kept(Headers fields, Set<String> keptFields) {
+  private static boolean isOfTheWhole(String name) {
+    return OF_THE_WHOLE.contains(name.toLowerCase(Locale.ROOT));
+  }
+
+  private static Headers kept(Headers fields, CopyRule rule) {
     Headers kept = new Headers();
     fields.forEach(
         (name, value) -> {
           String lower = name.toLowerCase(Locale.ROOT);
-          if (isKept(lower) || keptFields.contains(lower)) {
+          // A field that is named both ways is not kept: that errs on the safe side.
+          if ((isKept(lower) || rule.keep().contains(lower)) && !rule.drop().contains(lower)) {
             kept.add(name, value);
           }
         });

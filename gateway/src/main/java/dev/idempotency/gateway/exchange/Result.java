@@ -28,6 +28,8 @@ public enum Result {
   KEY_MISSING,
   /** 400: the key is malformed. */
   KEY_INVALID,
+  /** 412: the key is so old that its record may be gone. */
+  KEY_EXPIRED,
   /** 400: the request is malformed. */
   BAD_REQUEST,
   /** 401: the identity that the scope needs is missing. */

@@ -1,7 +1,14 @@
 package dev.idempotency.gateway.exchange;
 
+import org.jspecify.annotations.Nullable;
+
 /** Where a part of the identity comes from that a key belongs to. */
 public sealed interface ScopePart {
+
+  /** The field of the request that the part is read from; null where it comes from elsewhere. */
+  default @Nullable String field() {
+    return null;
+  }
 
   /**
    * A header field that names the caller and proves nothing: where there are trusted proxies, it
@@ -9,14 +16,24 @@ public sealed interface ScopePart {
    *
    * @param name the field's name
    */
-  record Header(String name) implements ScopePart {}
+  record Header(String name) implements ScopePart {
+    @Override
+    public String field() {
+      return name;
+    }
+  }
 
   /**
    * A header field that is itself the proof, from whomever it comes: a token, an API key.
    *
    * @param name the field's name
    */
-  record Credential(String name) implements ScopePart {}
+  record Credential(String name) implements ScopePart {
+    @Override
+    public String field() {
+      return name;
+    }
+  }
 
   /** The subject of the client's certificate. */
   record CertificateSubject() implements ScopePart {}

@@ -77,7 +77,7 @@ final class Settling {
    * could tell whose retry may have it.
    */
   void end(Capture whole, Headers trailers) {
-    StoredResponse stored = seen.isOpen() ? null : whole.stored(trailers, route.copy().keep());
+    StoredResponse stored = seen.isOpen() ? null : whole.stored(trailers, route.copy());
     course.asked();
     Stages.when(
         settled(whole, stored),
@@ -154,7 +154,7 @@ final class Settling {
    * @param then runs when the record is written, or waits to be
    */
   void late(Capture whole, Headers trailers, Runnable then) {
-    StoredResponse stored = whole.stored(trailers, route.copy().keep());
+    StoredResponse stored = whole.stored(trailers, route.copy());
     lateResponse = true;
     Stages.when(
         settled(whole, stored),

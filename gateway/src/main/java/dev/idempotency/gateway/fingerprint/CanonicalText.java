@@ -36,9 +36,6 @@ final class CanonicalText {
   byte[] bytes = new byte[INITIAL];
   int length;
 
-  /** How many characters were escaped so far. */
-  int escapes;
-
   /** Makes room for that many bytes more. */
   void reserve(int more) {
     int needed = length + more + SLACK;
@@ -78,15 +75,22 @@ final class CanonicalText {
     } else {
       if (codePoint == '"' || codePoint == '\\') {
         put('\\');
-        escapes++;
       }
       put(codePoint);
     }
   }
 
+  /** Writes one character in UTF-8, never escaped. */
+  void putPlain(int codePoint) {
+    if (codePoint < 0x80) {
+      put(codePoint);
+    } else {
+      putUtf8(codePoint);
+    }
+  }
+
   private void putControl(int codePoint) {
     put('\\');
-    escapes++;
     switch (codePoint) {
       case '\b' -> put('b');
       case '\t' -> put('t');

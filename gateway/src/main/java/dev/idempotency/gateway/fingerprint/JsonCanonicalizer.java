@@ -1,5 +1,9 @@
 package dev.idempotency.gateway.fingerprint;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -11,9 +15,13 @@ import org.jspecify.annotations.Nullable;
  * does not allow, and what readers understand differently, has none: duplicate names, malformed
  * UTF-8, lone surrogates, a byte order mark, anything after the value.
  *
- * <p>One pass writes canonical values in the order of the document and notes which objects need
- * another order; if any do, a second pass copies each byte to its place. Time is linear in the
- * document but for the sorting of names, memory is linear, and nothing recurses.
+ * <p>One pass brings values into canonical form in the order of the document (see {@link
+ * Transcript}) and notes which objects need another order; if any do, a second pass copies each
+ * byte to its place. Time is linear in the document but for the sorting of names, memory is linear,
+ * and nothing recurses.
+ *
+ * <p>Positions in the document go from method to method as values, because a field would be written
+ * and read again for every token.
  *
  * <p>Threading: confined to one thread. Failure: never throws for any input.
  */
@@ -27,19 +35,28 @@ final class JsonCanonicalizer {
 
   private static final int KEPT_TEXT = 12 << 10; // bytes
   private static final int KEPT_NAMES = 256;
-  private static final int PLACE = 4; // from, to, first reordered object inside, the one after
   private static final int ARRAY = -1;
   private static final int NOT_DROPPED = -1;
 
-  private final CanonicalText text = new CanonicalText();
-  private final CanonicalText reordered = new CanonicalText();
-  private final MemberNames names = new MemberNames(text);
-  private final Reordering reordering = new Reordering();
-  private int[] places = new int[32 * PLACE];
+  /** Four bytes as one number. */
+  private static final VarHandle WORD =
+      MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
 
-  private byte[] in = {};
-  private int pos;
-  private CanonicalText result = text;
+  private static final int TRUE = word("true");
+  private static final int NULL = word("null");
+  private static final int ALSE = word("alse");
+
+  private final Transcript transcript = new Transcript();
+  private final CanonicalText reordered = new CanonicalText();
+  private final MemberNames names = new MemberNames();
+  private final Reordering reordering = new Reordering();
+
+  /** Of each name: its place in the text, and the first reordered object after it. */
+  private long[] places = new long[32];
+
+  private byte[] in = Reordering.NONE;
+  private byte[] bytes = Reordering.NONE;
+  private int length;
 
   /** One for each object or array that is open. */
   private Level[] levels = {};
@@ -57,14 +74,24 @@ final class JsonCanonicalizer {
     int count;
     boolean unordered;
 
+    @Nullable PointerTree pointers;
+
+    /** How many children were kept, where there are pointers. */
+    int kept;
+
+    /** Where the text ends before the present child, where there are pointers. */
+    int mark;
+
+    /** How many reordered objects come before a child that is left out. */
+    int reordered;
+
     /** Where the text goes on when the present child is left out, or {@link #NOT_DROPPED}. */
     int dropTo;
-
-    @Nullable PointerTree pointers;
   }
 
   /**
-   * Reads a document. {@link #bytes} has its form until the next call.
+   * Reads a document. {@link #bytes} has its form until the next call, or until the document is
+   * changed.
    *
    * @param json the document, not changed
    * @param ignored what is left out of the form, or chosen for it; null for nothing
@@ -77,23 +104,24 @@ final class JsonCanonicalizer {
     clear();
     in = json;
     next = ignored;
-    text.reserve(json.length + JsonNumber.LAYOUT);
+    transcript.begin(json);
+    names.begin(json);
     boolean valid = readDocument();
     in = Reordering.NONE;
     if (valid && reordering.size() > 0) {
-      reordering.apply(text, reordered);
-      result = reordered;
+      reordering.apply(bytes, length, reordered);
+      bytes = reordered.bytes;
     }
     return valid;
   }
 
   /** The canonical form, up to {@link #length}. */
   byte[] bytes() {
-    return result.bytes;
+    return bytes;
   }
 
   int length() {
-    return result.length;
+    return length;
   }
 
   /** Whether the document has anything that the pointers choose. */
@@ -108,75 +136,144 @@ final class JsonCanonicalizer {
 
   /** Forgets the document and gives back all memory beyond some 64 KiB. */
   void clear() {
-    text.clear(KEPT_TEXT);
+    transcript.clear(KEPT_TEXT);
     reordered.clear(KEPT_TEXT);
     names.clear(KEPT_NAMES);
     reordering.clear();
-    places = places.length > KEPT_NAMES * PLACE ? new int[32 * PLACE] : places;
+    places = places.length > KEPT_NAMES ? new long[32] : places;
     levels = levels.length > 64 ? new Level[0] : levels;
-    result = text;
-    pos = 0;
+    bytes = Reordering.NONE;
+    length = 0;
     depth = 0;
     chosen = false;
   }
 
   private boolean readDocument() {
-    skipBlanks();
-    boolean valid = beginValue();
-    while (valid && depth > 0) {
-      valid = advance();
+    int pos = beginValue(skipBlanks(0));
+    while (pos >= 0 && depth > 0) {
+      Level level = levels[depth - 1];
+      pos = level.base == ARRAY ? readElements(level, pos) : readMembers(level, pos);
     }
-    if (valid) {
-      skipBlanks();
+    if (pos < 0) {
+      return false;
     }
-    return valid && pos == in.length;
+    length = transcript.end(pos);
+    bytes = transcript.bytes();
+    return skipBlanks(pos) == in.length;
   }
 
-  /** Goes to the next byte that is no white space; returns it, or 0 at the end. */
-  private byte skipBlanks() {
+  /** Position of the next byte that is no white space. */
+  private int skipBlanks(int pos) {
+    return pos < in.length && in[pos] > ' ' ? pos : leaveOutBlanks(pos);
+  }
+
+  private int leaveOutBlanks(int pos) {
     int at = pos;
     while (at < in.length && isBlank(in[at])) {
       at++;
     }
-    pos = at;
-    return at < in.length ? in[at] : 0;
+    if (at > pos) {
+      transcript.leaveOut(pos, at);
+    }
+    return at;
   }
 
   private static boolean isBlank(byte b) {
-    return b <= ' ' && (b == ' ' || b == '\n' || b == '\r' || b == '\t');
+    return b == ' ' || b == '\n' || b == '\r' || b == '\t';
+  }
+
+  /** Goes on with an object until it ends, or another value opens inside. */
+  private int readMembers(Level level, int from) {
+    int open = depth;
+    int pos = from;
+    do {
+      pos = readMember(level, pos);
+    } while (pos >= 0 && depth == open);
+    return pos;
+  }
+
+  /** Goes on with an array until it ends, or another value opens inside. */
+  private int readElements(Level level, int from) {
+    int open = depth;
+    int pos = from;
+    do {
+      pos = readElement(level, pos);
+    } while (pos >= 0 && depth == open);
+    return pos;
+  }
+
+  /** Reads a member up to its value, and that too if it is a scalar; or ends the object. */
+  private int readMember(Level level, int from) {
+    endChild(level, from);
+    int mark = skipBlanks(from);
+    if (mark < in.length && in[mark] == '}') {
+      return closeObject(level, mark);
+    }
+    int pos = beginChild(level, mark);
+    if (pos < 0 || pos >= in.length || in[pos] != '"') {
+      return -1;
+    }
+    int place = transcript.place(pos);
+    pos = names.read(pos + 1, in.length, transcript);
+    if (pos < 0 || !addName(level, place)) {
+      return -1;
+    }
+    pos = skipBlanks(pos);
+    if (pos >= in.length || in[pos] != ':') {
+      return -1;
+    }
+    pos = skipBlanks(pos + 1);
+    if (level.pointers != null) {
+      follow(level, member(level.pointers), pos);
+    }
+    level.count++;
+    return beginValue(pos);
+  }
+
+  private int readElement(Level level, int from) {
+    endChild(level, from);
+    int mark = skipBlanks(from);
+    if (mark < in.length && in[mark] == ']') {
+      depth--;
+      return mark + 1;
+    }
+    int pos = beginChild(level, mark);
+    if (pos < 0) {
+      return -1;
+    }
+    if (level.pointers != null) {
+      follow(level, level.pointers.element(level.count), pos);
+    }
+    level.count++;
+    return beginValue(pos);
   }
 
   /** Reads a scalar, or opens an object or array. */
-  private boolean beginValue() {
+  private int beginValue(int pos) {
     byte b = pos < in.length ? in[pos] : 0;
-    switch (b) {
-      case '"' -> pos = JsonString.copy(in, pos + 1, in.length, text);
-      case '{', '[' -> {
-        return open(b);
-      }
-      case 't' -> readLiteral("true");
-      case 'f' -> readLiteral("false");
-      case 'n' -> readLiteral("null");
-      default -> pos = JsonNumber.copy(in, pos, in.length, text);
+    if (b == '"') {
+      return JsonString.read(in, pos + 1, in.length, transcript);
     }
-    return pos >= 0;
+    return switch (b) {
+      case '{', '[' -> open(b, pos);
+      case 't' -> isWord(pos, TRUE) ? pos + 4 : -1;
+      case 'f' -> isWord(pos + 1, ALSE) ? pos + 5 : -1;
+      case 'n' -> isWord(pos, NULL) ? pos + 4 : -1;
+      default -> JsonNumber.read(in, pos, in.length, transcript);
+    };
   }
 
-  private void readLiteral(String literal) {
-    int end = pos + literal.length();
-    for (int i = pos; i < end; i++) {
-      if (i >= in.length || in[i] != literal.charAt(i - pos)) {
-        pos = -1;
-        return;
-      }
-    }
-    text.put(literal);
-    pos = end;
+  private boolean isWord(int pos, int word) {
+    return pos + Integer.BYTES <= in.length && (int) WORD.get(in, pos) == word;
   }
 
-  private boolean open(byte bracket) {
+  private static int word(String ascii) {
+    return (int) WORD.get(ascii.getBytes(StandardCharsets.US_ASCII), 0);
+  }
+
+  private int open(byte bracket, int pos) {
     if (depth == MAX_DEPTH) {
-      return false;
+      return -1;
     }
     if (depth == levels.length) {
       levels = Arrays.copyOf(levels, Math.max(8, depth * 2));
@@ -186,84 +283,33 @@ final class JsonCanonicalizer {
     }
     Level level = levels[depth++];
     level.base = bracket == '{' ? names.size() : ARRAY;
-    level.from = text.length;
+    level.from = transcript.place(pos);
     level.count = 0;
     level.unordered = false;
-    level.dropTo = NOT_DROPPED;
     level.pointers = next;
-    text.put(bracket);
-    pos++;
-    return true;
+    level.kept = 0;
+    level.dropTo = NOT_DROPPED;
+    return pos + 1;
   }
 
-  /** Ends the innermost object or array, or begins its next child. */
-  private boolean advance() {
-    Level level = levels[depth - 1];
-    boolean object = level.base != ARRAY;
-    byte b = skipBlanks();
-    boolean first = level.count == 0;
-    if (!first) {
-      endChild(level);
-    }
-    if (b == (object ? '}' : ']')) {
-      pos++;
-      return close(level, b);
-    }
-    if (!first) {
-      if (b != ',') {
-        return false;
-      }
-      pos++;
-      skipBlanks();
-    }
-    return object ? beginMember(level) : beginElement(level);
-  }
-
-  private boolean beginElement(Level level) {
-    int mark = separate();
-    PointerTree pointers = level.pointers;
-    follow(level, pointers == null ? null : pointers.element(level.count), mark);
-    level.count++;
-    return beginValue();
-  }
-
-  private boolean beginMember(Level level) {
-    int mark = separate();
-    int start = text.length;
-    if (pos == in.length || in[pos] != '"') {
-      return false;
-    }
-    int escapes = text.escapes;
-    pos = JsonString.copy(in, pos + 1, in.length, text);
-    if (pos < 0 || !addName(level, start, text.escapes != escapes)) {
-      return false;
-    }
-    if (skipBlanks() != ':') {
-      return false;
-    }
-    text.put(':');
-    pos++;
-    skipBlanks();
+  /** Reads the comma before a child that is not the first. */
+  private int beginChild(Level level, int mark) {
     if (level.pointers != null) {
-      int name = names.size() - 1;
-      int from = names.offset(name);
-      PointerTree here = level.pointers;
-      follow(level, here.member(names.bytes(name), from, from + names.length(name)), mark);
+      level.mark = transcript.place(mark);
+      if (level.count > 0 && level.kept == 0) {
+        transcript.leaveOut(mark, mark + 1);
+      }
     }
-    level.count++;
-    return beginValue();
+    if (level.count == 0) {
+      return mark;
+    }
+    return mark < in.length && in[mark] == ',' ? skipBlanks(mark + 1) : -1;
   }
 
-  /** Keeps the name just written; false where it is the same as the one before. */
-  private boolean addName(Level level, int start, boolean escaped) {
-    names.add(start + 1, text.length - 1, escaped);
+  /** Keeps the place of the name just read; false where it is the same as the one before. */
+  private boolean addName(Level level, int place) {
     int name = names.size() - 1;
-    int place = name * PLACE;
-    if (place == places.length) {
-      places = Arrays.copyOf(places, place * 2);
-    }
-    places[place] = start;
-    places[place + 2] = reordering.size();
+    setPlace(name, place);
     if (level.count == 0) {
       return true;
     }
@@ -272,66 +318,73 @@ final class JsonCanonicalizer {
     return order != 0;
   }
 
-  /** Writes the comma before a child that is not the first; returns where it was written. */
-  private int separate() {
-    int mark = text.length;
-    byte last = text.bytes[mark - 1];
-    // A bracket here is the one that opened this level: no value ends with an opening bracket.
-    if (last != '{' && last != '[') {
-      text.put(',');
+  private void setPlace(int name, int place) {
+    if (name == places.length) {
+      places = Arrays.copyOf(places, name * 2);
     }
-    return mark;
+    places[name] = (long) place << Integer.SIZE | reordering.size();
   }
 
-  private void follow(Level level, @Nullable PointerTree child, int mark) {
+  private @Nullable PointerTree member(PointerTree pointers) {
+    int name = names.size() - 1;
+    int from = names.offset(name);
+    return pointers.member(names.bytes(name), from, from + names.length(name));
+  }
+
+  private void follow(Level level, @Nullable PointerTree child, int pos) {
+    PointerTree pointers = level.pointers;
     boolean dropped =
-        child != null ? child.isTarget() : level.pointers != null && level.pointers.isChoosing();
+        child != null ? child.isTarget() : pointers != null && pointers.isChoosing();
     chosen |= child != null && child.isChosen();
-    level.dropTo = dropped ? mark : NOT_DROPPED;
+    if (dropped) {
+      transcript.leaveOut(pos, pos); // so that it can be cut back
+      level.dropTo = level.mark;
+      level.reordered = reordering.size();
+    } else {
+      level.kept++;
+    }
     next = dropped ? null : child;
   }
 
-  private void endChild(Level level) {
-    boolean dropped = level.dropTo != NOT_DROPPED;
-    if (dropped) {
-      text.length = level.dropTo;
-    }
-    if (level.base != ARRAY) {
-      int place = (names.size() - 1) * PLACE;
-      places[place + 1] = dropped ? places[place] : text.length;
-      places[place + 3] = reordering.size();
-      if (dropped) {
-        reordering.truncate(places[place + 2]);
-        names.keepLast(); // it still counts as a duplicate
-      }
+  /** Takes the child that ends here out of the text again, if it does not count. */
+  private void endChild(Level level, int pos) {
+    if (level.dropTo != NOT_DROPPED) {
+      transcript.cutBack(level.dropTo, pos);
+      reordering.truncate(level.reordered);
+      level.dropTo = NOT_DROPPED;
     }
   }
 
-  private boolean close(Level level, byte bracket) {
-    text.put(bracket);
+  private int closeObject(Level level, int pos) {
     depth--;
-    boolean valid = !level.unordered || reorder(level);
-    if (level.base != ARRAY) {
-      names.truncate(level.base);
-    }
-    return valid;
+    boolean valid = !level.unordered || reorder(level, transcript.place(pos));
+    names.truncate(level.base);
+    return valid ? pos + 1 : -1;
   }
 
-  /** Notes the order that the members must have; false where two have the same name. */
-  private boolean reorder(Level level) {
+  /**
+   * Notes the order that the members must have; false where two have the same name. A member ends
+   * before the comma before the next; one that was dropped has the place of the next, or one after
+   * the end, and so no bytes.
+   */
+  private boolean reorder(Level level, int end) {
     int[] order = names.sorted(level.base);
     if (order == null) {
       return false;
     }
-    int count = 0;
+    setPlace(names.size(), end + 1);
+    int kept = 0;
     for (int i = 0; i < level.count; i++) {
-      int place = order[i] * PLACE;
-      if (places[place + 1] > places[place]) {
-        reordering.member(places[place], places[place + 1], places[place + 2], places[place + 3]);
-        count++;
+      long place = places[order[i]];
+      long nextPlace = places[order[i] + 1];
+      int memberFrom = (int) (place >>> Integer.SIZE);
+      int memberEnd = (int) (nextPlace >>> Integer.SIZE) - 1;
+      if (memberEnd > memberFrom) {
+        reordering.member(memberFrom, memberEnd, (int) place, (int) nextPlace);
+        kept++;
       }
     }
-    reordering.object(level.from, text.length, count, places[level.base * PLACE + 2]);
+    reordering.object(level.from, end + 1, kept, (int) places[level.base]);
     return true;
   }
 }

@@ -21,35 +21,71 @@ final class JsonNumber {
   private static final int EXPONENT_DIGITS = 17;
 
   /** Sign, point, leading or trailing zeros and exponent at most. */
-  static final int LAYOUT = 48;
+  private static final int LAYOUT = 48;
 
   private static final long OUT_OF_REACH = Long.MAX_VALUE;
 
   private JsonNumber() {}
 
   /**
-   * Copies one number.
+   * Reads one number.
    *
-   * @param text has room for all that is left of the input, and will have it afterwards
    * @return the position after the number, or -1 where this is no number or its exponent has more
    *     digits than are reckoned with
    */
-  static int copy(byte[] in, int from, int end, CanonicalText text) {
+  static int read(byte[] in, int from, int end, Transcript transcript) {
     int first = from < end && in[from] == '-' ? from + 1 : from;
     int pointAt = skipDigits(in, first, end);
     if (pointAt == first || (in[first] == '0' && pointAt > first + 1)) {
       return -1;
     }
-    boolean whole = pointAt == end || (in[pointAt] != '.' && (in[pointAt] | 0x20) != 'e');
-    if (!whole || pointAt - first > PLAIN_DIGITS) {
-      return copyDecimal(in, from, first, pointAt, end, text);
+    byte next = pointAt < end ? in[pointAt] : 0;
+    if (next == '.') {
+      return readFraction(in, from, first, pointAt, end, transcript);
+    } else if ((next | 0x20) == 'e' || pointAt - first > PLAIN_DIGITS) {
+      return readDecimal(in, from, first, pointAt, end, transcript);
     }
-    text.put(in, in[first] == '0' ? first : from, pointAt); // -0 is 0
+    if (first > from && in[first] == '0') {
+      transcript.leaveOut(from, first); // -0 is 0
+    }
     return pointAt;
   }
 
-  private static int copyDecimal(
-      byte[] in, int from, int first, int pointAt, int end, CanonicalText text) {
+  /** Reads what is canonical but for zeros at its end, as amounts are; else hands on. */
+  private static int readFraction(
+      byte[] in, int from, int first, int pointAt, int end, Transcript transcript) {
+    int pos = skipDigits(in, pointAt + 1, end);
+    int last = pos;
+    while (in[last - 1] == '0') {
+      last--;
+    }
+    boolean exponent = pos < end && (in[pos] | 0x20) == 'e';
+    if (exponent || pointAt - first > PLAIN_DIGITS || isSmall(in, first, pointAt, last)) {
+      return readDecimal(in, from, first, pointAt, end, transcript);
+    } else if (pos == pointAt + 1) {
+      return -1;
+    }
+    if (last < pos) {
+      transcript.leaveOut(last == pointAt + 1 ? pointAt : last, pos);
+    }
+    return pos;
+  }
+
+  /** Whether the number is nothing, or so little that the layout may need an exponent. */
+  private static boolean isSmall(byte[] in, int first, int pointAt, int last) {
+    if (in[first] != '0') {
+      return false;
+    }
+    int pos = pointAt + 1;
+    int plain = Math.min(last, pos - PLAIN_FRACTION);
+    while (pos < plain && in[pos] == '0') {
+      pos++;
+    }
+    return pos >= plain;
+  }
+
+  private static int readDecimal(
+      byte[] in, int from, int first, int pointAt, int end, Transcript transcript) {
     int pos = pointAt;
     int fraction = pointAt;
     int fractionEnd = pointAt;
@@ -71,15 +107,15 @@ final class JsonNumber {
       exponent = exponent(in, exponentAt, pos);
     }
     Digits digits = Digits.of(in, first, pointAt, fraction, fractionEnd);
+    transcript.leaveOut(from, pos);
+    transcript.text.reserve(digits.count() + LAYOUT);
     if (digits.isZero()) {
-      text.put('0');
+      transcript.text.put('0');
     } else if (exponent == OUT_OF_REACH) {
       return -1;
     } else {
-      text.reserve(digits.count() + LAYOUT + end - pos);
-      write(digits, from != first, digits.pointPosition() + exponent, text);
+      write(digits, from != first, digits.pointPosition() + exponent, transcript.text);
     }
-    text.reserve(end - pos);
     return pos;
   }
 

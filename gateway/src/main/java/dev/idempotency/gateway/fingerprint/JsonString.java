@@ -1,7 +1,7 @@
 package dev.idempotency.gateway.fingerprint;
 
 /**
- * Reads a string of JSON and writes its canonical spelling (RFC 8259 §7, RFC 8785 §3.2.2.2).
+ * Reads a string of JSON and gives it its canonical spelling (RFC 8259 §7, RFC 8785 §3.2.2.2).
  *
  * <p>No Unicode normalization: other code points are another string. Malformed UTF-8 and lone
  * surrogates are refused, because readers disagree about what they mean.
@@ -14,30 +14,25 @@ final class JsonString {
   private JsonString() {}
 
   /**
-   * Copies one string with its quotes.
+   * Reads one string.
    *
    * @param from the position after the opening quote
-   * @param text has room for all that is left of the input: no spelling is shorter than the
-   *     canonical one
    * @return the position after the closing quote, or -1 where this is no string
    */
-  static int copy(byte[] in, int from, int end, CanonicalText text) {
+  static int read(byte[] in, int from, int end, Transcript transcript) {
     int pos = from;
-    text.put('"');
     while (true) {
-      int plain = copyPlain(in, pos, end, text);
-      pos += plain;
+      pos = skipPlain(in, pos, end);
       if (pos >= end) {
         return -1;
       }
       byte b = in[pos];
       if (b == '"') {
-        text.put('"');
         return pos + 1;
       } else if (b == '\\') {
-        pos = copyEscape(in, pos + 1, end, text);
+        pos = readEscape(in, pos, end, transcript);
       } else if (b < 0) {
-        pos = copyMultiByte(in, pos, end, text);
+        pos = skipMultiByte(in, pos, end);
       } else {
         return -1; // a bare control character
       }
@@ -47,73 +42,74 @@ final class JsonString {
     }
   }
 
-  /** Copies ASCII that stands for itself, eight bytes at a time; returns how many bytes. */
-  private static int copyPlain(byte[] in, int from, int end, CanonicalText text) {
-    byte[] out = text.bytes;
-    int shift = text.length - from;
+  /** Position of the first byte that is no ASCII or does not stand for itself. */
+  static int skipPlain(byte[] in, int from, int end) {
     int pos = from;
-    while (pos + 8 <= end) {
-      long word = (long) CanonicalText.LITTLE_ENDIAN.get(in, pos);
-      CanonicalText.LITTLE_ENDIAN.set(out, pos + shift, word);
-      long stops = stops(word);
+    while (pos + Long.BYTES <= end) {
+      long stops = stops((long) CanonicalText.LITTLE_ENDIAN.get(in, pos));
       if (stops != 0) {
-        pos += Long.numberOfTrailingZeros(stops) >>> 3;
-        text.length = pos + shift;
-        return pos - from;
+        return pos + (Long.numberOfTrailingZeros(stops) >>> 3);
       }
-      pos += 8;
+      pos += Long.BYTES;
     }
     while (pos < end && in[pos] >= 0x20 && in[pos] != '"' && in[pos] != '\\') {
-      out[pos + shift] = in[pos];
       pos++;
     }
-    text.length = pos + shift;
-    return pos - from;
+    return pos;
   }
 
   /**
    * Marks with its high bit each byte that does not stand for itself. A borrow may mark bytes after
    * the first marked one falsely; only the first is used.
    */
-  private static long stops(long word) {
-    long quote = word ^ ONES * '"';
-    long backslash = word ^ ONES * '\\';
-    return (((word - ONES * 0x20) & ~word)
-            | ((quote - ONES) & ~quote)
-            | ((backslash - ONES) & ~backslash)
-            | word)
-        & HIGH_BITS;
+  static long stops(long word) {
+    // With their second bit turned, the quote comes right after the control characters.
+    long quoteOrControl = (word ^ ONES * 0x02) - ONES * 0x21;
+    long backslash = (word ^ ONES * '\\') - ONES;
+    return (quoteOrControl | backslash | word) & HIGH_BITS;
   }
 
-  private static int copyEscape(byte[] in, int pos, int end, CanonicalText text) {
+  /** Reads an escape from its backslash on; most are canonical already. */
+  private static int readEscape(byte[] in, int pos, int end, Transcript transcript) {
+    int decoded = decode(in, pos + 1, end);
+    if (decoded < 0) {
+      return -1;
+    }
+    int next = pos + 1 + length(decoded);
+    if (in[pos + 1] == 'u' || in[pos + 1] == '/') {
+      transcript.replace(pos, next, codePoint(decoded));
+    }
+    return next;
+  }
+
+  /**
+   * Reads an escape from the byte after its backslash on.
+   *
+   * @return its {@link #codePoint} and {@link #length} in one, or -1 where this is no escape
+   */
+  private static int decode(byte[] in, int pos, int end) {
     if (pos >= end) {
       return -1;
     }
-    switch (in[pos]) {
-      case '"', '\\', '/' -> text.putCharacter(in[pos]);
-      case 'b' -> text.putCharacter('\b');
-      case 'f' -> text.putCharacter('\f');
-      case 'n' -> text.putCharacter('\n');
-      case 'r' -> text.putCharacter('\r');
-      case 't' -> text.putCharacter('\t');
-      case 'u' -> {
-        return copyUnicodeEscape(in, pos + 1, end, text);
-      }
-      default -> {
-        return -1;
-      }
-    }
-    return pos + 1;
+    return switch (in[pos]) {
+      case '"', '\\', '/' -> decoded(in[pos], 1);
+      case 'b' -> decoded('\b', 1);
+      case 'f' -> decoded('\f', 1);
+      case 'n' -> decoded('\n', 1);
+      case 'r' -> decoded('\r', 1);
+      case 't' -> decoded('\t', 1);
+      case 'u' -> decodeUnicode(in, pos + 1, end);
+      default -> -1;
+    };
   }
 
-  private static int copyUnicodeEscape(byte[] in, int pos, int end, CanonicalText text) {
+  private static int decodeUnicode(byte[] in, int pos, int end) {
     int unit = hex4(in, pos, end);
     if (unit < 0 || (unit & 0xFC00) == 0xDC00) {
       return -1;
     }
     if ((unit & 0xFC00) != 0xD800) {
-      text.putCharacter(unit);
-      return pos + 4;
+      return decoded(unit, 5);
     }
     if (pos + 10 > end || in[pos + 4] != '\\' || in[pos + 5] != 'u') {
       return -1;
@@ -122,8 +118,35 @@ final class JsonString {
     if ((low & 0xFFFFFC00) != 0xDC00) {
       return -1;
     }
-    text.putCharacter(0x10000 + ((unit & 0x3FF) << 10) + (low & 0x3FF));
-    return pos + 10;
+    return decoded(0x10000 + ((unit & 0x3FF) << 10) + (low & 0x3FF), 11);
+  }
+
+  private static int decoded(int codePoint, int length) {
+    return codePoint << 4 | length;
+  }
+
+  private static int codePoint(int decoded) {
+    return decoded >>> 4;
+  }
+
+  private static int length(int decoded) {
+    return decoded & 15;
+  }
+
+  /** Writes what a string means, in UTF-8; it was read before and found well-formed. */
+  static void unescape(byte[] in, int from, int to, CanonicalText target) {
+    target.reserve(to - from); // no character is longer than its escape
+    int pos = from;
+    while (pos < to) {
+      byte b = in[pos++];
+      if (b == '\\') {
+        int decoded = decode(in, pos, to);
+        target.putPlain(codePoint(decoded));
+        pos += length(decoded);
+      } else {
+        target.put(b);
+      }
+    }
   }
 
   private static int hex4(byte[] in, int pos, int end) {
@@ -149,8 +172,8 @@ final class JsonString {
     return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
   }
 
-  /** Copies a run of characters beyond ASCII. */
-  private static int copyMultiByte(byte[] in, int from, int end, CanonicalText text) {
+  /** Position after a run of characters beyond ASCII, or -1 where one is malformed. */
+  private static int skipMultiByte(byte[] in, int from, int end) {
     int pos = from;
     while (pos < end && in[pos] < 0) {
       int length = sequenceLength(in, pos, end);
@@ -159,7 +182,6 @@ final class JsonString {
       }
       pos += length;
     }
-    text.put(in, from, pos);
     return pos;
   }
 

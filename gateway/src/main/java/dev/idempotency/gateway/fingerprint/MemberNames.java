@@ -1,6 +1,5 @@
 package dev.idempotency.gateway.fingerprint;
 
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -19,16 +18,19 @@ final class MemberNames {
   private static final int RUN = 8;
   private static final long HIGH_BITS = 0x8080808080808080L;
 
-  private final CanonicalText text;
+  /** The document, in which names lie that are spelled without an escape. */
+  private byte[] in = Reordering.NONE;
 
-  /** Names whose canonical spelling has an escape, as they are without it. */
+  /** Names that are spelled with an escape, as they are without it. */
   private final CanonicalText unescaped = new CanonicalText();
 
   private int size;
   private boolean equalSeen;
+
+  /** The first bytes of each name, ordered as signed numbers. */
   private long[] prefixes = new long[32];
 
-  /** Where names begin: in the text, or in the unescaped ones as the complement. */
+  /** Where names begin: in the document, or in the unescaped ones as the complement. */
   private int[] starts = new int[32];
 
   private int[] lengths = new int[32];
@@ -38,8 +40,8 @@ final class MemberNames {
   /** Comparisons made and bytes compared since {@link #clear}, for tests of linear work. */
   private long work;
 
-  MemberNames(CanonicalText text) {
-    this.text = text;
+  void begin(byte[] document) {
+    in = document;
   }
 
   int size() {
@@ -51,41 +53,68 @@ final class MemberNames {
   }
 
   /**
-   * Adds the name that was written to the text between these positions, without its quotes.
+   * Reads a name.
    *
-   * @param escaped whether it is spelled with an escape there
+   * @param from the position after the opening quote
+   * @return the position after the closing quote, or -1 where this is no string
    */
-  void add(int from, int to, boolean escaped) {
+  int read(int from, int end, Transcript transcript) {
+    if (from + PREFIX > end) {
+      return readAny(from, end, transcript);
+    }
+    long word = (long) CanonicalText.LITTLE_ENDIAN.get(in, from);
+    long stops = JsonString.stops(word);
+    int to;
+    if (stops == 0) {
+      to = JsonString.skipPlain(in, from + PREFIX, end);
+    } else {
+      int bits = Long.numberOfTrailingZeros(stops) & -Byte.SIZE;
+      to = from + bits / Byte.SIZE;
+      word &= ~(-1L << bits);
+    }
+    if (to >= end || in[to] != '"') {
+      return readAny(from, end, transcript);
+    }
+    add(from, to - from, Long.reverseBytes(word) ^ Long.MIN_VALUE);
+    return to + 1;
+  }
+
+  private int readAny(int from, int end, Transcript transcript) {
+    int next = JsonString.read(in, from, end, transcript);
+    if (next < 0) {
+      return -1;
+    }
+    int to = next - 1;
+    if (hasEscape(from, to)) {
+      int start = unescaped.length;
+      JsonString.unescape(in, from, to, unescaped);
+      int length = unescaped.length - start;
+      add(~start, length, prefix(unescaped.bytes, start, length));
+    } else {
+      add(from, to - from, prefix(in, from, to - from));
+    }
+    return next;
+  }
+
+  private boolean hasEscape(int from, int to) {
+    for (int i = from; i < to; i++) {
+      if (in[i] == '\\') {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private void add(int start, int length, long prefix) {
     if (size == starts.length) {
       prefixes = Arrays.copyOf(prefixes, size * 2);
       starts = Arrays.copyOf(starts, size * 2);
       lengths = Arrays.copyOf(lengths, size * 2);
     }
-    if (escaped) {
-      int start = unescaped.length;
-      unescape(from, to);
-      set(~start, unescaped.length - start);
-    } else {
-      set(from, to - from);
-    }
-  }
-
-  private void set(int start, int length) {
     starts[size] = start;
     lengths[size] = length;
-    prefixes[size] = prefix(bytes(size), offset(size), length);
+    prefixes[size] = prefix;
     size++;
-  }
-
-  /** Keeps the last name although its place in the text will be overwritten. */
-  void keepLast() {
-    int name = size - 1;
-    if (starts[name] >= 0) {
-      unescaped.reserve(lengths[name]);
-      int start = unescaped.length;
-      unescaped.put(text.bytes, starts[name], starts[name] + lengths[name]);
-      starts[name] = ~start;
-    }
   }
 
   /** Forgets the names from {@code base} on. */
@@ -94,7 +123,7 @@ final class MemberNames {
   }
 
   byte[] bytes(int name) {
-    return starts[name] < 0 ? unescaped.bytes : text.bytes;
+    return starts[name] < 0 ? unescaped.bytes : in;
   }
 
   int offset(int name) {
@@ -171,7 +200,7 @@ final class MemberNames {
    */
   int compare(int a, int b) {
     work++;
-    int byPrefix = Long.compareUnsigned(prefixes[a], prefixes[b]);
+    int byPrefix = Long.compare(prefixes[a], prefixes[b]);
     return byPrefix != 0 ? byPrefix : compareWhole(a, b);
   }
 
@@ -201,14 +230,16 @@ final class MemberNames {
 
   /** The first eight bytes, ranked, with zeros where the name is shorter. */
   private static long prefix(byte[] bytes, int offset, int length) {
-    if (length == 0) {
-      return 0;
+    long prefix = 0;
+    if (offset + PREFIX <= bytes.length) {
+      prefix = (long) CanonicalText.BIG_ENDIAN.get(bytes, offset);
+      prefix = length < PREFIX ? prefix & ~(-1L >>> (Byte.SIZE * length)) : prefix;
+    } else {
+      for (int i = 0; i < PREFIX; i++) {
+        prefix = prefix << Byte.SIZE | (i < length ? bytes[offset + i] & 0xFF : 0);
+      }
     }
-    long prefix = (long) CanonicalText.BIG_ENDIAN.get(bytes, offset);
-    if (length < PREFIX) {
-      prefix &= -1L << (Long.SIZE - Byte.SIZE * length);
-    }
-    return (prefix & HIGH_BITS) == 0 ? prefix : ranked(prefix);
+    return ((prefix & HIGH_BITS) == 0 ? prefix : ranked(prefix)) ^ Long.MIN_VALUE;
   }
 
   private static long ranked(long prefix) {
@@ -219,40 +250,11 @@ final class MemberNames {
     return ranked;
   }
 
-  /** Undoes the escapes of the canonical spelling, which has few. */
-  private void unescape(int from, int to) {
-    byte[] bytes = text.bytes;
-    unescaped.reserve(to - from);
-    int pos = from;
-    while (pos < to) {
-      byte b = bytes[pos++];
-      if (b == '\\') {
-        byte kind = bytes[pos++];
-        unescaped.put(
-            switch (kind) {
-              case 'b' -> '\b';
-              case 't' -> '\t';
-              case 'n' -> '\n';
-              case 'f' -> '\f';
-              case 'r' -> '\r';
-              case 'u' -> Integer.parseInt(ascii(bytes, pos, pos + 4), 16);
-              default -> kind;
-            });
-        pos += kind == 'u' ? 4 : 0;
-      } else {
-        unescaped.put(b);
-      }
-    }
-  }
-
-  private static String ascii(byte[] bytes, int from, int to) {
-    return new String(bytes, from, to - from, StandardCharsets.US_ASCII);
-  }
-
   /** Makes ready for the next document and gives back memory beyond {@code most} names. */
   void clear(int most) {
     size = 0;
     work = 0;
+    in = Reordering.NONE;
     unescaped.clear(CanonicalText.INITIAL);
     if (starts.length > most) {
       prefixes = new long[32];

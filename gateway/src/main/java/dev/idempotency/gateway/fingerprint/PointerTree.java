@@ -25,7 +25,12 @@ final class PointerTree {
 
   private PointerTree(String token) {
     this.token = token.getBytes(StandardCharsets.UTF_8);
-    this.index = token.matches("0|[1-9][0-9]{0,8}") ? Integer.parseInt(token) : -1;
+    this.index = index(token);
+  }
+
+  /** The token as an index of an array, or -1 where it is none (RFC 6901 §4). */
+  static int index(String token) {
+    return token.matches("0|[1-9][0-9]{0,8}") ? Integer.parseInt(token) : -1;
   }
 
   /** The tree of these pointers, or null where there are none. */

@@ -15,6 +15,9 @@ final class Reordering {
   private static final int MEMBER = 4; // from, to, first object inside, object after the last one
   private static final int FRAME = 4; // object, members left, and the range that goes on before it
 
+  /** Parts up to this many bytes are copied without a call. */
+  private static final int SHORT = 64;
+
   static final byte[] NONE = {};
 
   private int[] objects = new int[16 * OBJECT];
@@ -71,13 +74,13 @@ final class Reordering {
   }
 
   /** Writes the text to {@code result}, with the members in their places. */
-  void apply(CanonicalText text, CanonicalText result) {
-    result.reserve(text.length);
-    source = text.bytes;
+  void apply(byte[] text, int length, CanonicalText result) {
+    result.reserve(length);
+    source = text;
     target = result.bytes;
-    targetFrom = text.length;
-    result.length = text.length;
-    range(0, text.length, 0, objectCount);
+    targetFrom = length;
+    result.length = length;
+    range(0, length, 0, objectCount);
     depth = 0;
     boolean more = true;
     while (more) {
@@ -117,28 +120,51 @@ final class Reordering {
     nextMember();
   }
 
-  /** Goes on with the member before the last one written, or with what is before the object. */
+  /**
+   * Goes on with the members before the last one written, up to one that has objects inside, or
+   * with what is before the object.
+   */
   private void nextMember() {
     int frame = (depth - 1) * FRAME;
     int at = frames[frame] * OBJECT;
-    int left = frames[frame + 1];
-    if (left == 0) {
-      target[--targetFrom] = '{';
-      depth--;
-      range(frames[frame + 2], objects[at], frames[frame + 3], objects[at + 4]);
-      return;
+    int count = objects[at + 3];
+    int first = objects[at + 2];
+    for (int left = frames[frame + 1]; left > 0; ) {
+      if (left < count) {
+        target[--targetFrom] = ',';
+      }
+      left--;
+      int member = (first + left) * MEMBER;
+      int inside = members[member + 2];
+      int after = members[member + 3];
+      if (inside < after) {
+        frames[frame + 1] = left;
+        range(members[member], members[member + 1], inside, after);
+        return;
+      }
+      prepend(members[member], members[member + 1]);
     }
-    if (left < objects[at + 3]) {
-      target[--targetFrom] = ',';
-    }
-    frames[frame + 1] = left - 1;
-    int member = (objects[at + 2] + left - 1) * MEMBER;
-    range(members[member], members[member + 1], members[member + 2], members[member + 3]);
+    target[--targetFrom] = '{';
+    depth--;
+    range(frames[frame + 2], objects[at], frames[frame + 3], objects[at + 4]);
   }
 
   private void prepend(int start, int end) {
     targetFrom -= end - start;
-    System.arraycopy(source, start, target, targetFrom, end - start);
+    if (end - start <= SHORT && start >= Long.BYTES && targetFrom >= Long.BYTES) {
+      prependWords(start, end);
+    } else {
+      System.arraycopy(source, start, target, targetFrom, end - start);
+    }
+  }
+
+  /** Copies from the end on; what is too much comes before the part, where nothing is written. */
+  private void prependWords(int start, int end) {
+    int shift = targetFrom - start - Long.BYTES;
+    for (int pos = end; pos > start; pos -= Long.BYTES) {
+      long word = (long) CanonicalText.LITTLE_ENDIAN.get(source, pos - Long.BYTES);
+      CanonicalText.LITTLE_ENDIAN.set(target, pos + shift, word);
+    }
   }
 
   /** Makes ready for the next document and gives back memory beyond some 24 KiB. */

@@ -32,15 +32,41 @@ public record IdempotencyKey(String value) {
 
   private static final Reading ABSENT = new Reading.Absent();
 
+  /** That there is no key. */
+  public static Reading absent() {
+    return ABSENT;
+  }
+
   /** Reads the values of all field lines of the key's header, in order. */
   public static Reading read(List<String> lines) {
+    return read(lines, KeySyntax.LENIENT);
+  }
+
+  /** Reads the values of all field lines of the key's header, in order, as that syntax has it. */
+  public static Reading read(List<String> lines, KeySyntax syntax) {
     if (lines.isEmpty()) {
       return ABSENT;
     }
     if (lines.size() > 1) {
       return malformed("it is sent " + lines.size() + " times");
     }
-    return read(lines.get(0));
+    return syntax.read(lines.get(0));
+  }
+
+  /**
+   * Reads a text whose ends are known, such as a JSON string or a parameter of a query: it is the
+   * key as it stands. Nothing is trimmed or unquoted, and blanks are allowed as they are in quotes.
+   */
+  public static Reading readText(String text) {
+    for (int i = 0; i < text.length(); i++) {
+      if (text.charAt(i) < 0x20 || text.charAt(i) > 0x7e) {
+        return malformed("it has a character outside printable ASCII at position " + i);
+      }
+    }
+    if (text.isBlank()) {
+      return malformed(text.isEmpty() ? "it is empty" : "it has nothing but blanks");
+    }
+    return ofLength(text);
   }
 
   /** Reads one field value, bare or quoted. */
@@ -92,10 +118,7 @@ public record IdempotencyKey(String value) {
     if (i != text.length() - 1) {
       return malformed("something follows its closing quote");
     }
-    if (key.length() > 0 && key.toString().isBlank()) {
-      return malformed("it has nothing but blanks");
-    }
-    return key.length() == 0 ? malformed("it is empty") : ofLength(key.toString());
+    return readText(key.toString());
   }
 
   private static Reading ofLength(String text) {

@@ -19,7 +19,12 @@ public final class OperationId {
   /** Length in bytes. */
   public static final int LENGTH = 32;
 
+  /** By a key that was sent. */
   private static final byte FORMAT = 1;
+
+  /** By what the request asks for; another first byte, so that it is never the name by a key. */
+  private static final byte DERIVED = 2;
+
   private static final ThreadLocal<MessageDigest> SHA_256 =
       ThreadLocal.withInitial(OperationId::sha256);
 
@@ -39,16 +44,40 @@ public final class OperationId {
    */
   public static OperationId of(
       String operation, List<@Nullable String> identity, IdempotencyKey key) {
+    MessageDigest digest = begin(FORMAT, operation, identity);
+    update(digest, key.value());
+    return new OperationId(digest.digest());
+  }
+
+  /**
+   * The operation of a caller that sent no key: equal requests of the same caller are the same.
+   *
+   * @param operation the route's operation name
+   * @param identity as for a key that was sent; should say who it is, or callers share answers
+   * @param request what the request asks for, not open. Another rule or secret makes another name
+   */
+  public static OperationId derived(
+      String operation, List<@Nullable String> identity, Fingerprint request) {
+    if (request.isOpen()) {
+      throw new IllegalArgumentException("the request is not known yet");
+    }
+    MessageDigest digest = begin(DERIVED, operation, identity);
+    updateInt(digest, request.version());
+    digest.update(request.hash());
+    return new OperationId(digest.digest());
+  }
+
+  private static MessageDigest begin(
+      byte format, String operation, List<@Nullable String> identity) {
     MessageDigest digest = SHA_256.get();
     digest.reset();
-    digest.update(FORMAT);
+    digest.update(format);
     update(digest, operation);
     updateInt(digest, identity.size());
     for (int i = 0; i < identity.size(); i++) {
       update(digest, identity.get(i));
     }
-    update(digest, key.value());
-    return new OperationId(digest.digest());
+    return digest;
   }
 
   /** From the {@link #LENGTH} bytes of an earlier one. */

@@ -17,6 +17,17 @@ import org.jspecify.annotations.Nullable;
 @SuppressWarnings("ArrayRecordComponent") // equals, hashCode and toString are written out
 public record StoredResponse(int status, Headers headers, byte[] body, Headers trailers) {
 
+  /**
+   * The one field of a response that lies in an envelope, its body. No upstream can send a field of
+   * that name (RFC 9110 §5.1).
+   */
+  public static final String SEALED = ":envelope";
+
+  /** Whether this is an envelope: nothing that anybody may be shown. */
+  public boolean isSealed() {
+    return headers.size() == 1 && headers.name(0).equals(SEALED);
+  }
+
   /** The response to send, with header fields of its own. */
   public Response toResponse() {
     return new Response(new ResponseHead(status, headers.copy()), body, trailers);

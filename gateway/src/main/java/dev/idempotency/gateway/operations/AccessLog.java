@@ -8,8 +8,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Writes one line for each request to the logger {@value #LOGGER}: time, method, path, route,
- * outcome, status, attempt, durations. Never a query, a key, a header value or a body. The line is
- * whole as it is: the logger adds nothing to it.
+ * outcome, status, attempt, whether the key was derived, durations. Never a query, a key, a header
+ * value or a body. The line is whole as it is: the logger adds nothing to it.
  *
  * <p>Threading: called from any thread; {@link Logging} hands the lines to a thread of its own.
  */
@@ -56,6 +56,9 @@ public final class AccessLog implements ExchangeListener {
     JsonText.quote(line.append(",\"outcome\":"), summary.result().label());
     line.append(",\"status\":").append(summary.status());
     line.append(",\"attempt\":").append(summary.attempt());
+    if (summary.derived()) {
+      line.append(",\"key\":\"derived\"");
+    }
     millis(line.append(",\"ms\":"), summary.wholeNanos());
     millis(line.append(",\"upstream_ms\":"), summary.upstreamNanos());
     millis(line.append(",\"store_ms\":"), summary.storeNanos());
@@ -70,6 +73,9 @@ public final class AccessLog implements ExchangeListener {
     line.append(" outcome=").append(summary.result().label());
     line.append(" status=").append(summary.status());
     line.append(" attempt=").append(summary.attempt());
+    if (summary.derived()) {
+      line.append(" key=derived");
+    }
     millis(line.append(" ms="), summary.wholeNanos());
     millis(line.append(" upstream_ms="), summary.upstreamNanos());
     millis(line.append(" store_ms="), summary.storeNanos());

@@ -18,6 +18,7 @@ public final class FailureLog implements ExchangeListener {
   private final Sparingly storeFailures;
   private final Sparingly dropped;
   private final Sparingly fenced;
+  private final Sparingly unreadable;
   private final Sparingly bugs;
 
   public FailureLog() {
@@ -28,6 +29,7 @@ public final class FailureLog implements ExchangeListener {
     storeFailures = new Sparingly(nanoTime);
     dropped = new Sparingly(nanoTime);
     fenced = new Sparingly(nanoTime);
+    unreadable = new Sparingly(nanoTime);
     bugs = new Sparingly(nanoTime);
   }
 
@@ -55,6 +57,14 @@ public final class FailureLog implements ExchangeListener {
             LOG.warn(
                 "An attempt found that another one holds its record and answered from that{}",
                 others(more)));
+  }
+
+  @Override
+  public void responseUnreadable(String message) {
+    unreadable.run(
+        more ->
+            LOG.warn(
+                "Duplicates get no replay (409 response-not-kept): {}{}", message, others(more)));
   }
 
   @Override

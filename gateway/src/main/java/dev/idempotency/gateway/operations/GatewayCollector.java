@@ -61,6 +61,7 @@ final class GatewayCollector implements MultiCollector {
     List<RouteCounts> routes = new ArrayList<>(metrics.routes());
     routes.add(metrics.unrouted());
     all.add(requests(routes));
+    all.add(derivedKeys(routes));
     all.add(
         histogram(
             "gateway_request_duration_seconds",
@@ -100,6 +101,16 @@ final class GatewayCollector implements MultiCollector {
     }
     return new CounterSnapshot(
         new MetricMetadata("gateway_requests", "Requests that ended, by outcome."), points);
+  }
+
+  private static CounterSnapshot derivedKeys(List<RouteCounts> routes) {
+    return new CounterSnapshot(
+        new MetricMetadata(
+            "gateway_derived_keys",
+            "Requests without a key that named their operation themselves."),
+        routes.stream()
+            .map(counts -> point(counts.derived.sum(), Labels.of("route", counts.route())))
+            .toList());
   }
 
   private static HistogramSnapshot histogram(
@@ -147,6 +158,11 @@ final class GatewayCollector implements MultiCollector {
             "Attempts that found that another one holds their record.",
             metrics.fenced));
     all.add(counter("gateway_store_failures", "Commands that failed.", metrics.storeFailures));
+    all.add(
+        counter(
+            "gateway_unreadable_responses",
+            "Stored responses that could not be put into or taken out of their envelope.",
+            metrics.unreadableResponses));
     all.add(counter("gateway_bugs", "Exceptions that nobody expected.", metrics.bugs));
   }
 

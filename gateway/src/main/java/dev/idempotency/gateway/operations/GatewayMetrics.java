@@ -39,6 +39,7 @@ public final class GatewayMetrics implements ExchangeListener {
   final LongAdder renewalFailures = new LongAdder();
   final LongAdder fenced = new LongAdder();
   final LongAdder storeFailures = new LongAdder();
+  final LongAdder unreadableResponses = new LongAdder();
   final LongAdder bugs = new LongAdder();
   final Gauges gauges = new Gauges();
 
@@ -194,6 +195,11 @@ public final class GatewayMetrics implements ExchangeListener {
   @Override
   public void storeFailed(String message) {
     storeFailures.increment();
+  }
+
+  @Override
+  public void responseUnreadable(String message) {
+    unreadableResponses.increment();
   }
 
   @Override

@@ -73,6 +73,11 @@ public final class Listeners implements ExchangeListener {
   }
 
   @Override
+  public void responseUnreadable(String message) {
+    tell(listener -> listener.responseUnreadable(message));
+  }
+
+  @Override
   public void bug(Throwable cause) {
     tell(listener -> listener.bug(cause));
   }

@@ -21,6 +21,7 @@ final class RouteCounts {
   private final String route;
   private final AtomicReferenceArray<LongAdder> requests =
       new AtomicReferenceArray<>(RESULTS.length * CLASSES.length);
+  final LongAdder derived = new LongAdder();
   final DurationCounts whole = new DurationCounts();
   final DurationCounts upstream = new DurationCounts();
   final DurationCounts store = new DurationCounts();
@@ -47,6 +48,7 @@ final class RouteCounts {
       case IN_FLIGHT, HELD, GONE, KEY_REUSED, KEY_MISSING, RELEASED -> 400;
       case UNKNOWN, STORE_UNAVAILABLE, NOT_SENT, OVERLOADED, UPSTREAM_FAILED -> 500;
       case KEY_INVALID,
+          KEY_EXPIRED,
           BAD_REQUEST,
           IDENTITY_MISSING,
           NO_ROUTE,
@@ -64,6 +66,9 @@ final class RouteCounts {
 
   void add(Summary summary) {
     requests(summary.result(), summary.status()).increment();
+    if (summary.derived()) {
+      derived.increment();
+    }
     whole.add(summary.wholeNanos());
     if (summary.upstreamNanos() > 0) {
       upstream.add(summary.upstreamNanos());

@@ -385,12 +385,16 @@ class CommandTest {
   @Test
   void checkedConfigurationReadsAsTheSameOne() throws IOException {
     Files.writeString(Path.of(file), ConfigurationReaderTest.FULL.replace("user:pa%40ss@", ""));
-    Map<String, String> variables = Map.of("FINGERPRINT_SECRET", "0123456789abcdef");
+    Map<String, String> variables =
+        Map.of("FINGERPRINT_SECRET", "a-secret-of-words", "RECORDS_KEY", BadFiles.RECORDS_KEY);
     Command.Check first = check(variables, file);
 
     // The one thing that is not printed.
     Files.writeString(
-        Path.of(file), first.text().replace("\"***\"", "{ env: FINGERPRINT_SECRET }"));
+        Path.of(file),
+        first
+            .text()
+            .replace("[\"***\", \"***\"]", "[{ env: FINGERPRINT_SECRET }, { file: old.secret }]"));
     assertThat(check(variables, file)).isEqualTo(first);
   }
 

@@ -3,16 +3,16 @@ package dev.idempotency.gateway.config;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.gateway.config.Configuration.BodyMode;
-import dev.idempotency.gateway.config.Configuration.FingerprintBody;
+import dev.idempotency.gateway.config.Configuration.ErrorStyle;
 import dev.idempotency.gateway.config.Configuration.Keying;
 import dev.idempotency.gateway.config.Configuration.Route;
-import dev.idempotency.gateway.config.Configuration.Scope;
 import dev.idempotency.gateway.config.Configuration.Store;
 import dev.idempotency.gateway.config.Configuration.StoreOutage;
 import dev.idempotency.gateway.http.PathRule;
 import dev.idempotency.gateway.idempotency.Outcome;
 import dev.idempotency.gateway.idempotency.UnknownPolicy;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -42,10 +42,24 @@ class ConfigurationReaderTest {
             reload: 1m
         - { address: "localhost:8444", http2: true }
       admin: localhost:9191
-      store: { url: "redis://user:pa%40ss@redis:6379/1", timeout: 250ms, prefix: shop }
+      store:
+        url: "redis://user:pa%40ss@redis:6379/1"
+        timeout: 250ms
+        prefix: shop
+        compress: 4KiB
+        encryption: { keys: [{ id: k-2, env: RECORDS_KEY }, { id: K_1, file: k1.key }] }
       drain: 0s
       threads: 3
-      secret: { env: FINGERPRINT_SECRET }
+      secrets: [{ env: FINGERPRINT_SECRET }, { file: old.secret }]
+      discovery: false
+      jwt:
+        keys: https://idp.example.com/jwks.json
+        issuer: https://idp.example.com
+        audience: [orders, payments]
+        algorithms: [ES256, EdDSA]
+        leeway: 0s
+        refresh: 1h
+        ca: ca.crt
       trusted-proxies: [10.0.0.0/8, "::1"]
       hosts: [API.example.com, "[::1]"]
       paths: { encoded-slash: keep, semicolon: reject, empty-segment: keep }
@@ -88,9 +102,17 @@ class ConfigurationReaderTest {
           path: /orders/{id}/*/**
           upstream: orders
           idempotency: required
-          key: { header: X-Request-Id }
-          scope: ["header:X-Tenant", "header:Authorization"]
-          fingerprint: { ignore: [/sent_at, /a~1b/0], headers: [X-Version] }
+          key: { header: X-Request-Id, syntax: strict, pattern: ulid, time-bound: true, skew: 5s }
+          scope: ["header:X-Tenant", "header:authorization", "jwt:https://example.com/team"]
+          quota: { new-keys: 100, within: 10s, unfinished: 50 }
+          fingerprint:
+            ignore: [/sent_at, /a~1b/0]
+            headers: [X-Version]
+            only: [/order, /sent_at]
+            query: [a, "b c"]
+            version: 2
+          observe: true
+          listed: false
           retention: 7d
           lease: 2s
           in-flight: wait 500ms
@@ -98,13 +120,41 @@ class ConfigurationReaderTest {
           store-outage: bypass
           outcomes: { 500: released, 409: unknown }
           request: { limit: 10MB }
-          response: { limit: 64KiB, mode: stream, keep: [Set-Cookie] }
+          response:
+            limit: 64KiB
+            mode: stream
+            keep: [Set-Cookie]
+            drop: [X-Trace]
+            redact: [/card/number]
+            expires: true
+          errors: stripe
+          cors: { origins: ["https://App.example.com:443", "http://localhost:8080"], credentials: true }
         - name: upload
           path: /upload
           upstream: pay
-          scope: ["certificate:subject"]
-          fingerprint: { body: raw }
+          key: { sources: ["header:Idempotency-Key", "query:request id"] }
+          scope: ["certificate:subject", "basic:user", "auth:X-User-Id", "credential:X-Api-Key"]
+          forward-auth:
+            upstream: orders
+            path: /check
+            timeout: 2s
+            cache: 5s
+            on-failure: allow
+            copy: [X-User-Id]
+          fingerprint: { body: raw, query: [] }
           request: { limit: 1TiB, mode: stream }
+        - name: pay
+          path: /pay
+          upstream: pay
+          key: { pointer: /idempotency_key, pattern: "/[A-Z]{2}\\\\d+/", first-sent: X-First-Sent }
+          scope: [credential]
+          fingerprint: { version: 1 }
+        - name: search
+          path: /search
+          upstream: pay
+          key: { query: request_id, derive: 10s }
+          scope: ["header:Cookie"]
+          cors: { origins: ["*"] }
         - name: rest
           path: /**
           upstream: orders
@@ -114,7 +164,13 @@ class ConfigurationReaderTest {
       """;
 
   private static final Map<String, String> ENVIRONMENT =
-      Map.of("FINGERPRINT_SECRET", "a-secret-of-the-environment", "SHORT", "abc");
+      Map.of(
+          "FINGERPRINT_SECRET",
+          "a-secret-of-the-environment",
+          "SHORT",
+          "abc",
+          "RECORDS_KEY",
+          BadFiles.RECORDS_KEY);
 
   @TempDir private Path folder;
 
@@ -150,7 +206,28 @@ class ConfigurationReaderTest {
             new Store.Redis("redis://user:pa%40ss@redis:6379/1", Duration.ofMillis(250), "shop"));
     assertThat(configuration.drain()).isZero();
     assertThat(configuration.threads()).isEqualTo(3);
-    assertThat(configuration.secret()).isEqualTo(new Secret("a-secret-of-the-environment"));
+    assertThat(configuration.secrets())
+        .containsExactly(
+            new Secret("a-secret-of-the-environment"), new Secret("an-older-secret-of-a-file"));
+    assertThat(configuration.envelope())
+        .isEqualTo(
+            new Envelope(
+                4096,
+                List.of(
+                    new Envelope.Key("k-2", "RECORDS_KEY", null, new Secret(BadFiles.RECORDS_KEY)),
+                    new Envelope.Key(
+                        "K_1", null, folder.resolve("k1.key"), new Secret(BadFiles.OLD_KEY)))));
+    assertThat(configuration.discovery()).isFalse();
+    assertThat(configuration.tokens())
+        .isEqualTo(
+            new Tokens(
+                URI.create("https://idp.example.com/jwks.json"),
+                "https://idp.example.com",
+                List.of("orders", "payments"),
+                List.of("ES256", "EdDSA"),
+                Duration.ZERO,
+                Duration.ofHours(1),
+                folder.resolve("ca.crt")));
     assertThat(configuration.limits())
         .isEqualTo(
             new Configuration.Limits(
@@ -217,11 +294,29 @@ class ConfigurationReaderTest {
                 "/orders/{id}/*/**",
                 "orders",
                 Keying.REQUIRED,
-                "X-Request-Id",
-                List.of(new Scope.Header("X-Tenant"), new Scope.Header("Authorization")),
-                FingerprintBody.CANONICAL,
-                List.of("/sent_at", "/a~1b/0"),
-                List.of("X-Version"),
+                true,
+                false,
+                new RouteKey(
+                    List.of(new RouteKey.Source.Header("X-Request-Id")),
+                    RouteKey.Syntax.STRICT,
+                    new RouteKey.Form(RouteKey.Form.Kind.ULID, ""),
+                    true,
+                    null,
+                    Duration.ofSeconds(5),
+                    Duration.ZERO),
+                List.of(
+                    new Scope.Header("X-Tenant"),
+                    new Scope.Credential("Authorization"),
+                    new Scope.TokenClaim("https://example.com/team")),
+                new Quota(100, Duration.ofSeconds(10), 50),
+                null,
+                new Fingerprinting(
+                    Fingerprinting.Body.CANONICAL,
+                    List.of("/sent_at", "/a~1b/0"),
+                    List.of("/order", "/sent_at"),
+                    List.of("X-Version"),
+                    List.of("a", "b c"),
+                    2),
                 Duration.ofDays(7),
                 Duration.ofSeconds(2),
                 Duration.ofMillis(500),
@@ -232,16 +327,55 @@ class ConfigurationReaderTest {
                 BodyMode.BUFFER,
                 65_536,
                 BodyMode.STREAM,
-                Set.of("set-cookie"),
+                new ResponseCopy(
+                    Set.of("set-cookie"), Set.of("x-trace"), List.of("/card/number"), true),
+                ErrorStyle.STRIPE,
+                new Cors(Set.of("https://app.example.com", "http://localhost:8080"), true),
                 false));
     Route upload = configuration.routes().get(1);
-    assertThat(upload.scope()).containsExactly(new Scope.CertificateSubject());
-    assertThat(upload.body()).isEqualTo(FingerprintBody.RAW);
+    assertThat(upload.key().sources())
+        .containsExactly(
+            new RouteKey.Source.Header("Idempotency-Key"), new RouteKey.Source.Query("request id"));
+    assertThat(upload.scope())
+        .containsExactly(
+            new Scope.CertificateSubject(),
+            new Scope.BasicUser(),
+            new Scope.Authorized("X-User-Id"),
+            new Scope.Credential("X-Api-Key"));
+    assertThat(upload.forwardAuth())
+        .isEqualTo(
+            new ForwardAuth(
+                "orders",
+                "/check",
+                Duration.ofSeconds(2),
+                Duration.ofSeconds(5),
+                ForwardAuth.OnFailure.ALLOW,
+                Set.of("x-user-id")));
+    assertThat(upload.fingerprint().body()).isEqualTo(Fingerprinting.Body.RAW);
+    assertThat(upload.fingerprint().query()).isEmpty();
     assertThat(upload.requestMode()).isEqualTo(BodyMode.STREAM);
     assertThat(upload.requestLimit()).isEqualTo(1L << 40);
     assertThat(configuration.routes())
         .extracting(Route::webSocket)
-        .containsExactly(false, false, true);
+        .containsExactly(false, false, false, false, true);
+    Route pay = configuration.routes().get(2);
+    assertThat(pay.key())
+        .isEqualTo(
+            new RouteKey(
+                List.of(new RouteKey.Source.Pointer("/idempotency_key")),
+                RouteKey.Syntax.LENIENT,
+                new RouteKey.Form(RouteKey.Form.Kind.REGEX, "[A-Z]{2}\\d+"),
+                false,
+                "X-First-Sent",
+                Duration.ofMinutes(1),
+                Duration.ZERO));
+    assertThat(pay.scope()).containsExactly(new Scope.Credential("Authorization"));
+    assertThat(pay.fingerprint().version()).isEqualTo(1);
+    Route search = configuration.routes().get(3);
+    assertThat(search.key().sources()).containsExactly(new RouteKey.Source.Query("request_id"));
+    assertThat(search.key().derive()).hasSeconds(10);
+    assertThat(search.scope()).containsExactly(new Scope.Credential("Cookie"));
+    assertThat(search.cors()).isEqualTo(new Cors(Set.of("*"), false));
   }
 
   @Test
@@ -252,7 +386,10 @@ class ConfigurationReaderTest {
         Defaults.of(List.of(UpstreamUrl.clear(new HostAndPort("127.0.0.1", 3000))), false);
     assertThat(configuration.limits()).isEqualTo(expected.limits());
     assertThat(configuration.store()).isEqualTo(expected.store());
-    assertThat(configuration.secret()).isNull();
+    assertThat(configuration.secrets()).isEmpty();
+    assertThat(configuration.envelope()).isEqualTo(Envelope.NONE);
+    assertThat(configuration.discovery()).isTrue();
+    assertThat(configuration.tokens()).isNull();
     assertThat(configuration.listen())
         .containsExactly(Listener.clear(new HostAndPort("0.0.0.0", 8080)));
     assertThat(configuration.trustedProxies()).isEmpty();
@@ -263,7 +400,14 @@ class ConfigurationReaderTest {
     Route route = configuration.routes().get(0);
     assertThat(route.methods()).containsExactly("POST", "PATCH");
     assertThat(route.idempotency()).isEqualTo(Keying.OPTIONAL);
-    assertThat(route.keyHeader()).isEqualTo("Idempotency-Key");
+    assertThat(route.observe()).isFalse();
+    assertThat(route.listed()).isTrue();
+    assertThat(route.key()).isEqualTo(Defaults.KEY);
+    assertThat(route.key().sources())
+        .containsExactly(new RouteKey.Source.Header("Idempotency-Key"));
+    assertThat(route.quota()).isNull();
+    assertThat(route.forwardAuth()).isNull();
+    assertThat(route.fingerprint()).isEqualTo(Defaults.FINGERPRINT);
     assertThat(route.scope()).isEmpty();
     assertThat(route.retention()).hasHours(24);
     assertThat(route.lease()).hasSeconds(10);
@@ -274,7 +418,9 @@ class ConfigurationReaderTest {
     assertThat(route.requestLimit()).isEqualTo(1 << 20);
     assertThat(route.responseLimit()).isEqualTo(1 << 20);
     assertThat(route.responseMode()).isEqualTo(BodyMode.BUFFER);
-    assertThat(route.keep()).isEmpty();
+    assertThat(route.copy()).isEqualTo(Defaults.COPY);
+    assertThat(route.errors()).isEqualTo(ErrorStyle.PROBLEM);
+    assertThat(route.cors()).isNull();
   }
 
   @Test
@@ -404,8 +550,8 @@ class ConfigurationReaderTest {
   void secretInAFileIsReadWithoutItsLineFeed() throws IOException {
     Files.writeString(folder.resolve("secret"), "0123456789abcdef\n");
 
-    assertThat(valid(BadFiles.MINIMAL + "secret: { file: secret }\n").secret())
-        .isEqualTo(new Secret("0123456789abcdef"));
+    assertThat(valid(BadFiles.MINIMAL + "secret: { file: secret }\n").secrets())
+        .containsExactly(new Secret("0123456789abcdef"));
   }
 
   @Test
@@ -430,7 +576,9 @@ class ConfigurationReaderTest {
 
   @Test
   void secretsAreNotInTheTextOfTheConfiguration() {
-    assertThat(valid(FULL).toString()).doesNotContain("pa%40ss", "a-secret-of");
+    assertThat(valid(FULL).toString())
+        .doesNotContain(
+            "pa%40ss", "a-secret-of", "an-older", BadFiles.RECORDS_KEY, BadFiles.OLD_KEY);
   }
 
   @Test

@@ -43,7 +43,12 @@ class SchemaTest {
       """
       listen: { address: "a:1", tls: { certificate: server.crt, key: server.key, client-ca: ca.crt } }
       upstreams: { a: { url: "http://127.0.0.1:3000", health-check: { path: / } } }
-      routes: [{ name: x, path: /x, upstream: a }]
+      jwt: { keys: jwks.json }
+      routes:
+        - name: x
+          path: /x
+          upstream: a
+          key: { header: Idempotency-Key, pattern: uuid7, time-bound: true }
       """;
 
   @TempDir private static Path folder;
@@ -98,6 +103,11 @@ class SchemaTest {
     read(ConfigurationReaderTest.FULL, problems);
     read(SECTIONS, problems);
     read(BadFiles.MINIMAL + "store: { url: memory }\n", problems);
+    read(
+        BadFiles.MINIMAL
+            + "secret: { file: old.secret }\nstore: { url: memory, encryption: { keys: [{ id: a, env:"
+            + " RECORDS_KEY }] } }\n",
+        problems);
     Set<String> schema = new TreeSet<>();
     walk(SCHEMA, "", (path, ignored) -> schema.add(path));
 
@@ -131,7 +141,9 @@ class SchemaTest {
   }
 
   private static SecretSource secrets() {
-    return new SecretSource(Map.of("FINGERPRINT_SECRET", "0123456789abcdef"), folder);
+    return new SecretSource(
+        Map.of("FINGERPRINT_SECRET", "a-secret-of-words", "RECORDS_KEY", BadFiles.RECORDS_KEY),
+        folder);
   }
 
   private static List<String> problems(String yaml) {

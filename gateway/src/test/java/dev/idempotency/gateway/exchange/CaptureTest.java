@@ -7,7 +7,6 @@ import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.http.ResponseHead;
 import dev.idempotency.gateway.idempotency.Outcome;
 import java.nio.charset.StandardCharsets;
-import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class CaptureTest {
@@ -27,7 +26,7 @@ class CaptureTest {
 
   private static String stored(Capture capture) {
     return new String(
-        requireNonNull(capture.stored(new Headers(), Set.of())).body(),
+        requireNonNull(capture.stored(new Headers(), CopyRule.DEFAULT)).body(),
         StandardCharsets.ISO_8859_1);
   }
 
@@ -50,7 +49,7 @@ class CaptureTest {
     capture.take(new TextChunk("def"), delivery);
     assertThat(client.text()).isEqualTo("0123456789abcdef");
     assertThat(over.released()).isEqualTo(1);
-    assertThat(capture.stored(new Headers(), Set.of())).isNull();
+    assertThat(capture.stored(new Headers(), CopyRule.DEFAULT)).isNull();
     assertThat(budget.used()).isZero();
   }
 
@@ -59,7 +58,7 @@ class CaptureTest {
     Capture capture = capture(10);
     capture.take(TextChunk.ofLength(11), delivery);
     capture.take(new TextChunk("a"), delivery);
-    assertThat(capture.stored(new Headers(), Set.of())).isNull();
+    assertThat(capture.stored(new Headers(), CopyRule.DEFAULT)).isNull();
     assertThat(budget.used()).isZero();
   }
 
@@ -69,7 +68,7 @@ class CaptureTest {
     Capture capture = capture(100);
     capture.take(new TextChunk("0123456789"), delivery);
     assertThat(client.text()).isEqualTo("0123456789");
-    assertThat(capture.stored(new Headers(), Set.of())).isNull();
+    assertThat(capture.stored(new Headers(), CopyRule.DEFAULT)).isNull();
   }
 
   @Test
@@ -88,7 +87,7 @@ class CaptureTest {
     Capture capture = capture(10);
     capture.begin(delivery);
     assertThat(client.headers().contains("Transfer-Encoding")).isTrue();
-    assertThat(requireNonNull(capture.stored(new Headers(), Set.of())).headers())
+    assertThat(requireNonNull(capture.stored(new Headers(), CopyRule.DEFAULT)).headers())
         .isEqualTo(Headers.of("A", "b"));
   }
 
@@ -97,7 +96,7 @@ class CaptureTest {
     Capture capture = capture(3);
     capture.take(TextChunk.ofLength(4), Delivery.GONE);
     assertThat(capture.isBegun()).isFalse();
-    assertThat(capture.stored(new Headers(), Set.of())).isNull();
+    assertThat(capture.stored(new Headers(), CopyRule.DEFAULT)).isNull();
   }
 
   @Test

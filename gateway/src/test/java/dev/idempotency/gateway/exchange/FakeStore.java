@@ -26,6 +26,7 @@ final class FakeStore implements IdempotencyStore {
 
   private final List<String> commands = new ArrayList<>();
   private final List<Fingerprint> fingerprints = new ArrayList<>();
+  private final List<Reservation> reservations = new ArrayList<>();
   private final List<StoredResponse> completed = new ArrayList<>();
   private final ArrayDeque<Open> open = new ArrayDeque<>();
   private @Nullable Error error;
@@ -38,6 +39,11 @@ final class FakeStore implements IdempotencyStore {
   /** The fingerprint that came with each command. */
   List<Fingerprint> fingerprints() {
     return fingerprints;
+  }
+
+  /** The reservation that came with each command. */
+  List<Reservation> reservations() {
+    return reservations;
   }
 
   /** The responses that were to be stored. */
@@ -148,6 +154,7 @@ final class FakeStore implements IdempotencyStore {
   private CompletableFuture<Object> told(String name, Reservation reservation) {
     commands.add(name + " " + reservation.attempt());
     fingerprints.add(reservation.fingerprint());
+    reservations.add(reservation);
     CompletableFuture<Object> reply = new CompletableFuture<>();
     open.add(new Open(reservation, reply));
     return reply;

@@ -19,6 +19,11 @@ final class HeardEvents implements ExchangeListener {
     return closed.stream().map(Summary::result).toList();
   }
 
+  /** Whether their keys were derived, in order. */
+  List<Boolean> derived() {
+    return closed.stream().map(Summary::derived).toList();
+  }
+
   @Override
   public void opened() {}
 

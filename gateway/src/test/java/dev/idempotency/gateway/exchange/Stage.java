@@ -63,13 +63,27 @@ final class Stage {
   }
 
   private Call post(String key, long contentLength) {
+    return post("/orders", contentLength, "Host", "gw.test", "Idempotency-Key", key);
+  }
+
+  /** A request with those header fields whose head is there. */
+  Call post(String target, long contentLength, String... fields) {
     FakeClient client = new FakeClient();
-    RequestHead head =
-        RequestHead.of("POST", "/orders", Headers.of("Host", "gw.test", "Idempotency-Key", key));
+    RequestHead head = RequestHead.of("POST", target, Headers.of(fields));
     Exchange exchange =
         exchanges.open(
             head, contentLength, new Peer("10.0.0.7", "http", "1.1", false, null), client);
     return new Call(client, exchange);
+  }
+
+  /** A whole request with those header fields. */
+  Call whole(String target, String body, String[] fields) {
+    Call call = post(target, body.length(), fields);
+    if (!body.isEmpty()) {
+      call.exchange.body(new TextChunk(body));
+    }
+    call.exchange.bodyEnd();
+    return call;
   }
 
   /** A whole request; the store is being asked. */
@@ -118,6 +132,10 @@ final class Stage {
     private long requestLimit = 1000;
     private long responseLimit = 1000;
     private Map<Integer, Outcome> outcomes = Map.of();
+    private Route.Keying keying = Route.Keying.REQUIRED;
+    private KeyRule keys = KeyRule.header("Idempotency-Key");
+    private List<ScopePart> scope = List.of();
+    private CopyRule copy = CopyRule.DEFAULT;
 
     Settings budget(long bytes) {
       budget = bytes;
@@ -159,8 +177,28 @@ final class Stage {
       return this;
     }
 
+    Settings copy(CopyRule rule) {
+      copy = rule;
+      return this;
+    }
+
     Settings outcomes(Map<Integer, Outcome> byStatus) {
       outcomes = byStatus;
+      return this;
+    }
+
+    Settings optional() {
+      keying = Route.Keying.OPTIONAL;
+      return this;
+    }
+
+    Settings keys(KeyRule rule) {
+      keys = rule;
+      return this;
+    }
+
+    Settings scope(ScopePart... parts) {
+      scope = List.of(parts);
       return this;
     }
 
@@ -174,10 +212,10 @@ final class Stage {
           Set.of("POST"),
           PathPattern.of("/**"),
           upstream,
-          Route.Keying.REQUIRED,
+          keying,
           false,
-          KeyRule.header("Idempotency-Key"),
-          Route.Callers.of(List.of()),
+          keys,
+          Route.Callers.of(scope),
           new TextFingerprinter(),
           Duration.ofHours(1),
           LEASE,
@@ -188,7 +226,7 @@ final class Stage {
           requestLimit,
           responseLimit,
           streaming,
-          CopyRule.DEFAULT,
+          copy,
           AnswerRule.DEFAULT,
           streamsRequest,
           false);

@@ -4,12 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import java.util.Set;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** The canonicalizer against an independent one, on random documents; a failure names the seed. */
+/**
+ * The canonicalizer against an independent one, on random documents; a failure names the seed
+ * ({@code -Dfuzz.seed}). How long each test goes on: {@code -Dfuzz.seconds}.
+ */
 class JsonCanonicalizerFuzzTest {
 
   private static final String MUTANTS = "{}[]:,\"\\ue0129+-.Etfn \t\u0000";
@@ -36,6 +42,28 @@ class JsonCanonicalizerFuzzTest {
           assertThat(canonical(other)).as("seed %d: %s", seed, text(other)).isEqualTo(expected);
           byte[] again = expected.orElseThrow().getBytes(StandardCharsets.UTF_8);
           assertThat(canonical(again)).as("seed %d, twice", seed).isEqualTo(expected);
+        });
+  }
+
+  @Test
+  void documentsWithoutIgnoredPartsHaveTheFormOfTheOracle() {
+    forSeeds(
+        2_000,
+        (seed, random) -> {
+          RandomJson json = new RandomJson(random);
+          Object value = json.value(5);
+          Set<String> ignored = new LinkedHashSet<>();
+          for (int i = random.nextInt(4); i >= 0; i--) {
+            json.pointer(value).ifPresent(ignored::add);
+          }
+          byte[] document = json.spell(value);
+
+          Optional<String> form = canonical(document, PointerTree.of(List.copyOf(ignored)));
+
+          assertThat(form)
+              .as("seed %d: %s without %s", seed, text(document), ignored)
+              .isPresent()
+              .isEqualTo(JsonOracle.canonical(document, ignored));
         });
   }
 
@@ -97,7 +125,11 @@ class JsonCanonicalizerFuzzTest {
   }
 
   private Optional<String> canonical(byte[] json) {
-    return canonicalizer.canonicalize(json, null)
+    return canonical(json, null);
+  }
+
+  private Optional<String> canonical(byte[] json, PointerTree ignored) {
+    return canonicalizer.canonicalize(json, ignored)
         ? Optional.of(
             new String(canonicalizer.bytes(), 0, canonicalizer.length(), StandardCharsets.UTF_8))
         : Optional.empty();
@@ -113,7 +145,8 @@ class JsonCanonicalizerFuzzTest {
 
   private static void forSeeds(int count, Trial trial) {
     long first = Long.getLong("fuzz.seed", System.nanoTime() >>> 16);
-    for (long seed = first; seed < first + count; seed++) {
+    long end = System.nanoTime() + 1_000_000_000L * Integer.getInteger("fuzz.seconds", 0);
+    for (long seed = first; seed < first + count || System.nanoTime() < end; seed++) {
       try {
         trial.run(seed, new Random(seed));
       } catch (RuntimeException e) {

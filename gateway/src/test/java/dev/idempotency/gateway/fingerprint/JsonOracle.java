@@ -13,6 +13,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 
 /** The canonical form by another way: a tree of Jackson's, sorted maps and BigDecimal. */
@@ -38,11 +39,16 @@ final class JsonOracle {
 
   /** The canonical form, or nothing where the bytes are no unambiguous JSON. */
   static Optional<String> canonical(byte[] json) {
+    return canonical(json, Set.of());
+  }
+
+  /** The same without what these JSON pointers name. */
+  static Optional<String> canonical(byte[] json, Set<String> ignored) {
     try {
       String text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(json)).toString();
       JsonNode tree = MAPPER.readTree(text);
       StringBuilder out = new StringBuilder();
-      return !tree.isMissingNode() && write(tree, out)
+      return !tree.isMissingNode() && write(tree, "", ignored, out)
           ? Optional.of(out.toString())
           : Optional.empty();
     } catch (CharacterCodingException | JacksonException e) {
@@ -50,20 +56,12 @@ final class JsonOracle {
     }
   }
 
-  private static boolean write(JsonNode node, StringBuilder out) {
+  private static boolean write(
+      JsonNode node, String pointer, Set<String> ignored, StringBuilder out) {
     if (node.isObject()) {
-      return writeObject(node, out);
+      return writeObject(node, pointer, ignored, out);
     } else if (node.isArray()) {
-      boolean valid = true;
-      String comma = "";
-      out.append('[');
-      for (JsonNode element : node) {
-        out.append(comma);
-        valid &= write(element, out);
-        comma = ",";
-      }
-      out.append(']');
-      return valid;
+      return writeArray(node, pointer, ignored, out);
     } else if (node.isTextual()) {
       return writeString(node.textValue(), out);
     } else if (node.isNumber()) {
@@ -74,7 +72,24 @@ final class JsonOracle {
     return true;
   }
 
-  private static boolean writeObject(JsonNode node, StringBuilder out) {
+  private static boolean writeArray(
+      JsonNode node, String pointer, Set<String> ignored, StringBuilder out) {
+    boolean valid = true;
+    String comma = "";
+    out.append('[');
+    for (int i = 0; i < node.size(); i++) {
+      String child = pointer + '/' + i;
+      boolean kept = !ignored.contains(child);
+      StringBuilder target = kept ? out.append(comma) : new StringBuilder();
+      valid &= write(node.get(i), child, kept ? ignored : Set.of(), target);
+      comma = kept ? "," : comma;
+    }
+    out.append(']');
+    return valid;
+  }
+
+  private static boolean writeObject(
+      JsonNode node, String pointer, Set<String> ignored, StringBuilder out) {
     // String's own order is the one of UTF-16 code units.
     TreeMap<String, JsonNode> members = new TreeMap<>();
     node.properties().forEach(member -> members.put(member.getKey(), member.getValue()));
@@ -82,14 +97,21 @@ final class JsonOracle {
     String comma = "";
     out.append('{');
     for (var member : members.entrySet()) {
-      out.append(comma);
-      valid &= writeString(member.getKey(), out);
-      out.append(':');
-      valid &= write(member.getValue(), out);
-      comma = ",";
+      String child = pointer + '/' + token(member.getKey());
+      boolean kept = !ignored.contains(child);
+      StringBuilder target = kept ? out.append(comma) : new StringBuilder();
+      valid &= writeString(member.getKey(), target);
+      target.append(':');
+      valid &= write(member.getValue(), child, kept ? ignored : Set.of(), target);
+      comma = kept ? "," : comma;
     }
     out.append('}');
     return valid;
+  }
+
+  /** A member's name as RFC 6901 §3 has it. */
+  static String token(String name) {
+    return name.replace("~", "~0").replace("/", "~1");
   }
 
   private static boolean writeString(String string, StringBuilder out) {

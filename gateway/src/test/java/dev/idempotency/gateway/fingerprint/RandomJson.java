@@ -8,6 +8,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 
 /** Random values of JSON, as Java's own, and random spellings of them. */
@@ -97,6 +98,32 @@ final class RandomJson {
           new BigDecimal(new BigInteger(random.nextInt(100), random), random.nextInt(40) - 10);
       default -> BigDecimal.valueOf(random.nextInt(100), random.nextInt(1000) - 500).negate();
     };
+  }
+
+  /** A JSON pointer to some part of the value, if it has parts. */
+  Optional<String> pointer(Object value) {
+    List<Object> children = new ArrayList<>();
+    List<String> tokens = new ArrayList<>();
+    if (value instanceof Map<?, ?> members) {
+      members.forEach(
+          (name, child) -> {
+            tokens.add(JsonOracle.token((String) name));
+            children.add(child);
+          });
+    } else if (value instanceof List<?> elements) {
+      for (Object element : elements) {
+        tokens.add(Integer.toString(tokens.size()));
+        children.add(element);
+      }
+    }
+    if (children.isEmpty()) {
+      return Optional.empty();
+    }
+    int child = random.nextInt(children.size());
+    String pointer = '/' + tokens.get(child);
+    Optional<String> inside =
+        random.nextBoolean() ? pointer(children.get(child)) : Optional.empty();
+    return Optional.of(pointer + inside.orElse(""));
   }
 
   /** One of the many texts that mean that value. */

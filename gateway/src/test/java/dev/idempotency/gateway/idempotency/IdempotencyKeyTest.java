@@ -77,6 +77,21 @@ class IdempotencyKeyTest {
         .isEqualTo(fits);
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"abc", "\"abc\"", "a b", " a ", "a,b", "a\"b", "a\\b", "~"})
+  void textWhoseEndsAreKnownIsTheKeyAsItStands(String text) {
+    assertThat(IdempotencyKey.readText(text))
+        .isEqualTo(new IdempotencyKey.Reading.Present(new IdempotencyKey(text)));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", " ", "a\tb", "caf\u00e9", "\u007f", "a\u0000", "a\nb"})
+  void textWhoseEndsAreKnownMayBeNoKey(String text) {
+    assertThat(IdempotencyKey.readText(text)).isInstanceOf(IdempotencyKey.Reading.Malformed.class);
+    assertThat(IdempotencyKey.readText("k".repeat(256)))
+        .isInstanceOf(IdempotencyKey.Reading.Malformed.class);
+  }
+
   @Test
   void noLineIsNoKeyAndTwoLinesAreMalformed() {
     assertThat(IdempotencyKey.read(List.of())).isEqualTo(new IdempotencyKey.Reading.Absent());

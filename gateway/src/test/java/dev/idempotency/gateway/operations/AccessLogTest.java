@@ -21,7 +21,7 @@ class AccessLogTest {
   private static final Instant NOON = Instant.parse("2026-11-29T12:00:00Z");
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final Summary DONE =
-      new Summary("create-order", Result.COMPLETED, 201, 2, 12_345_678, 11_000_999, 999);
+      new Summary("create-order", Result.COMPLETED, 201, 2, false, 12_345_678, 11_000_999, 999);
 
   private final CapturedLog log = new CapturedLog(AccessLog.LOGGER);
 
@@ -47,6 +47,17 @@ class AccessLogTest {
             "{\"ts\":\"2026-11-29T12:00:00.000Z\",\"method\":\"POST\",\"path\":\"/orders\","
                 + "\"route\":\"create-order\",\"outcome\":\"completed\",\"status\":201,"
                 + "\"attempt\":2,\"ms\":12.345,\"upstream_ms\":11.000,\"store_ms\":0.000}");
+  }
+
+  @Test
+  void derivedKeyIsSaidToBeOne() {
+    Summary derived = new Summary("r", Result.REPLAYED, 201, 0, true, 1_000, 0, 0);
+    RequestHead head = new RequestHead("POST", "/", null, new Headers());
+    new AccessLog(Logging.Format.JSON, () -> NOON).closed(head, derived);
+    new AccessLog(Logging.Format.TEXT, () -> NOON).closed(head, derived);
+
+    assertThat(log.messages().get(0)).contains(",\"attempt\":0,\"key\":\"derived\",\"ms\":");
+    assertThat(log.messages().get(1)).contains(" attempt=0 key=derived ms=");
   }
 
   @Test

@@ -90,10 +90,13 @@ class GatewayMetricsTest {
   @Test
   void durationsFallIntoTheirBuckets() {
     metrics.route("r");
-    metrics.closed(Scripted.head("/"), new Summary("r", Result.COMPLETED, 200, 1, 500_000, 1, 1));
-    metrics.closed(Scripted.head("/"), new Summary("r", Result.COMPLETED, 200, 1, 500_001, 1, 1));
     metrics.closed(
-        Scripted.head("/"), new Summary("r", Result.REPLAYED, 200, 0, 30_000_000_001L, 0, 1));
+        Scripted.head("/"), new Summary("r", Result.COMPLETED, 200, 1, false, 500_000, 1, 1));
+    metrics.closed(
+        Scripted.head("/"), new Summary("r", Result.COMPLETED, 200, 1, false, 500_001, 1, 1));
+    metrics.closed(
+        Scripted.head("/"),
+        new Summary("r", Result.REPLAYED, 200, 0, false, 30_000_000_001L, 0, 1));
 
     assertThat(series())
         .containsEntry("gateway_request_duration_seconds_bucket{route=\"r\",le=\"5.0E-4\"}", 1.0)
@@ -107,6 +110,18 @@ class GatewayMetricsTest {
   }
 
   @Test
+  void derivedKeysAreCountedByRoute() {
+    metrics.route("r");
+    metrics.route("other");
+    metrics.closed(Scripted.head("/"), new Summary("r", Result.REPLAYED, 200, 0, true, 1, 0, 1));
+    metrics.closed(Scripted.head("/"), new Summary("r", Result.REPLAYED, 200, 0, false, 1, 0, 1));
+
+    assertThat(series())
+        .containsEntry("gateway_derived_keys_total{route=\"r\"}", 1.0)
+        .containsEntry("gateway_derived_keys_total{route=\"other\"}", 0.0);
+  }
+
+  @Test
   void failuresAreCounted() {
     metrics.storeWriteDeferred();
     metrics.storeWriteDeferred();
@@ -115,6 +130,7 @@ class GatewayMetricsTest {
     metrics.renewalFailed();
     metrics.fenced();
     metrics.storeFailed("away");
+    metrics.responseUnreadable("key gone");
     metrics.bug(new IllegalStateException("planted"));
 
     assertThat(series())
@@ -124,6 +140,7 @@ class GatewayMetricsTest {
         .containsEntry("gateway_lease_renewal_failures_total", 1.0)
         .containsEntry("gateway_fenced_total", 1.0)
         .containsEntry("gateway_store_failures_total", 1.0)
+        .containsEntry("gateway_unreadable_responses_total", 1.0)
         .containsEntry("gateway_bugs_total", 1.0);
   }
 

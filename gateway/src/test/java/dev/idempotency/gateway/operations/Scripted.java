@@ -23,7 +23,7 @@ final class Scripted {
   static Summary summary(String route, Result result, int status) {
     long attempt = result == Result.COMPLETED ? 1 : 0;
     return new Summary(
-        route, result, status, attempt, 4 * MILLI, attempt * 3 * MILLI, attempt * MILLI);
+        route, result, status, attempt, false, 4 * MILLI, attempt * 3 * MILLI, attempt * MILLI);
   }
 
   static void exchange(ExchangeListener listener, String route, Result result, int status) {

@@ -1,0 +1,164 @@
+package dev.idempotency.gateway;
+
+import dev.idempotency.gateway.config.Configuration;
+import dev.idempotency.gateway.config.Cors;
+import dev.idempotency.gateway.config.Envelope;
+import dev.idempotency.gateway.config.Fingerprinting;
+import dev.idempotency.gateway.config.ForwardAuth;
+import dev.idempotency.gateway.config.Quota;
+import dev.idempotency.gateway.config.RegexPattern;
+import dev.idempotency.gateway.config.ResponseCopy;
+import dev.idempotency.gateway.config.RouteKey;
+import dev.idempotency.gateway.config.Scope;
+import dev.idempotency.gateway.config.Secret;
+import dev.idempotency.gateway.config.Tokens;
+import dev.idempotency.gateway.exchange.AnswerRule;
+import dev.idempotency.gateway.exchange.CopyRule;
+import dev.idempotency.gateway.exchange.ForwardAuthOptions;
+import dev.idempotency.gateway.exchange.KeyRule;
+import dev.idempotency.gateway.exchange.KeySource;
+import dev.idempotency.gateway.exchange.QuotaOptions;
+import dev.idempotency.gateway.exchange.ScopePart;
+import dev.idempotency.gateway.fingerprint.FingerprintRule;
+import dev.idempotency.gateway.fingerprint.JsonKey;
+import dev.idempotency.gateway.fingerprint.JsonRedactor;
+import dev.idempotency.gateway.idempotency.KeyForm;
+import dev.idempotency.gateway.idempotency.KeyPattern;
+import dev.idempotency.gateway.idempotency.KeySyntax;
+import dev.idempotency.gateway.identity.StructuredFieldKey;
+import dev.idempotency.gateway.identity.TokenOptions;
+import dev.idempotency.gateway.store.envelope.EnvelopeOptions;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
+/** The configuration's routes in the words of the centre, and of those who serve it. */
+final class RouteRules {
+
+  private RouteRules() {}
+
+  static KeyRule keys(Configuration.Route route) {
+    RouteKey key = route.key();
+    return new KeyRule(
+        key.sources().stream().map(RouteRules::source).toList(),
+        syntax(key.syntax()),
+        pattern(key.form()),
+        key.hasAge() ? new KeyRule.KeyAge(key.firstSent(), route.retention(), key.skew()) : null,
+        key.derive());
+  }
+
+  private static KeySource source(RouteKey.Source source) {
+    if (source instanceof RouteKey.Source.Query query) {
+      return new KeySource.Query(query.name());
+    }
+    if (source instanceof RouteKey.Source.Pointer pointer) {
+      return new KeySource.Pointer(pointer.pointer(), new JsonKey(pointer.pointer()));
+    }
+    return new KeySource.Header(((RouteKey.Source.Header) source).name());
+  }
+
+  private static KeySyntax syntax(RouteKey.Syntax syntax) {
+    return syntax == RouteKey.Syntax.STRICT ? StructuredFieldKey.STRICT : KeySyntax.LENIENT;
+  }
+
+  private static KeyPattern pattern(RouteKey.Form form) {
+    return switch (form.kind()) {
+      case ANY -> KeyPattern.ANY;
+      case UUID -> KeyForm.UUID;
+      case UUID7 -> KeyForm.UUID7;
+      case ULID -> KeyForm.ULID;
+      case REGEX -> RegexPattern.of(form.regex());
+    };
+  }
+
+  static List<ScopePart> scope(Configuration.Route route) {
+    return route.scope().stream().map(RouteRules::part).toList();
+  }
+
+  private static ScopePart part(Scope scope) {
+    if (scope instanceof Scope.Header header) {
+      return new ScopePart.Header(header.name());
+    }
+    if (scope instanceof Scope.Credential credential) {
+      return new ScopePart.Credential(credential.name());
+    }
+    if (scope instanceof Scope.TokenClaim claim) {
+      return new ScopePart.TokenClaim(claim.name());
+    }
+    if (scope instanceof Scope.Authorized authorized) {
+      return new ScopePart.Authorized(authorized.name());
+    }
+    return scope instanceof Scope.BasicUser
+        ? new ScopePart.BasicUser()
+        : new ScopePart.CertificateSubject();
+  }
+
+  static QuotaOptions quota(Quota quota) {
+    return new QuotaOptions(quota.newKeys(), quota.within(), quota.unfinished());
+  }
+
+  static ForwardAuthOptions forwardAuth(ForwardAuth auth) {
+    return new ForwardAuthOptions(
+        auth.path(),
+        auth.timeout(),
+        auth.cache(),
+        auth.onFailure() == ForwardAuth.OnFailure.ALLOW,
+        auth.copy());
+  }
+
+  static TokenOptions tokens(Tokens tokens) {
+    return new TokenOptions(
+        tokens.keys(),
+        tokens.issuer(),
+        Set.copyOf(tokens.audience()),
+        Set.copyOf(tokens.algorithms()),
+        tokens.leeway(),
+        tokens.refresh(),
+        tokens.authorities());
+  }
+
+  /** What counts in a route's fingerprints: also the field that says when it was sent first. */
+  static Fingerprinting counted(Configuration.Route route) {
+    Fingerprinting rule = route.fingerprint();
+    String firstSent = route.key().firstSent();
+    if (firstSent == null || rule.headers().stream().anyMatch(firstSent::equalsIgnoreCase)) {
+      return rule;
+    }
+    List<String> headers = new ArrayList<>(rule.headers());
+    headers.add(firstSent);
+    return new Fingerprinting(
+        rule.body(), rule.ignore(), rule.only(), headers, rule.query(), rule.version());
+  }
+
+  static FingerprintRule fingerprint(Fingerprinting rule, List<Secret> secrets, long limit) {
+    return new FingerprintRule(
+        rule.headers(),
+        rule.ignore(),
+        rule.only(),
+        rule.query(),
+        rule.body() == Fingerprinting.Body.RAW,
+        secrets.stream().map(s -> s.value().getBytes(StandardCharsets.UTF_8)).toList(),
+        rule.version(),
+        limit);
+  }
+
+  static CopyRule copy(ResponseCopy copy) {
+    return new CopyRule(copy.keep(), copy.drop(), JsonRedactor.of(copy.redact()), copy.expires());
+  }
+
+  static AnswerRule answers(Configuration.Route route) {
+    Cors cors = route.cors();
+    return new AnswerRule(
+        AnswerRule.Style.valueOf(route.errors().name()),
+        cors == null ? null : new AnswerRule.Cors(cors.origins(), cors.credentials()));
+  }
+
+  static EnvelopeOptions envelope(Envelope envelope) {
+    return new EnvelopeOptions(
+        envelope.keys().stream()
+            .map(key -> new EnvelopeOptions.Key(key.id(), key.bytes()))
+            .toList(),
+        envelope.compressFrom());
+  }
+}

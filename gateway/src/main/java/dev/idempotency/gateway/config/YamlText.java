@@ -1,0 +1,59 @@
+package dev.idempotency.gateway.config;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** YAML while it is written, line by line. */
+final class YamlText {
+
+  private final StringBuilder yaml = new StringBuilder(2048);
+
+  void line(int indent, String key, Object value) {
+    line(indent, key + ": " + value);
+  }
+
+  void line(int indent, String text) {
+    yaml.append(" ".repeat(indent)).append(text).append('\n');
+  }
+
+  void given(int indent, String key, @Nullable Object value, String byDefault) {
+    if (value == null) {
+      line(indent, "# " + key, byDefault);
+    } else {
+      line(indent, key, quote(value));
+    }
+  }
+
+  void listOr(int indent, String key, Collection<?> values, String byDefault) {
+    if (values.isEmpty()) {
+      line(indent, "# " + key, byDefault);
+    }
+    list(indent, key, values);
+  }
+
+  void list(int indent, String key, Collection<?> values) {
+    if (!values.isEmpty()) {
+      line(indent, key, list(values));
+    }
+  }
+
+  static String list(Collection<?> values) {
+    return values.stream().map(YamlText::quote).collect(Collectors.joining(", ", "[", "]"));
+  }
+
+  static String print(Duration duration) {
+    return Durations.print(duration);
+  }
+
+  /** In double quotes, so that no word of YAML is met by chance. */
+  static String quote(Object value) {
+    return '"' + value.toString().replace("\\", "\\\\").replace("\"", "\\\"") + '"';
+  }
+
+  @Override
+  public String toString() {
+    return yaml.toString();
+  }
+}

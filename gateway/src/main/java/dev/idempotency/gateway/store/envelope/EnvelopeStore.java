@@ -1,0 +1,199 @@
+package dev.idempotency.gateway.store.envelope;
+
+import dev.idempotency.gateway.idempotency.IdempotencyStore;
+import dev.idempotency.gateway.idempotency.OperationId;
+import dev.idempotency.gateway.idempotency.Reservation;
+import dev.idempotency.gateway.idempotency.ReserveReply;
+import dev.idempotency.gateway.idempotency.Settlement;
+import dev.idempotency.gateway.idempotency.StoreUnavailableException;
+import dev.idempotency.gateway.idempotency.StoredOperation;
+import dev.idempotency.gateway.idempotency.StoredResponse;
+import dev.idempotency.gateway.idempotency.WriteReply;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+/**
+ * Puts responses away compressed and encrypted, in front of the store that keeps them, and takes
+ * them out again. A response that was stored without an envelope is read as it is.
+ *
+ * <p>What can't be taken out (its key is gone, it was changed, or copied from another record) is
+ * done but not kept: never "no record", since that would let the operation run a second time.
+ *
+ * <p>Threading: belongs to one event loop, as the store behind it does. Work on more than {@link
+ * #LONG} bytes is done by the workers, and its result comes back on the loop. Commands are sent in
+ * the order in which they are called, except that others pass a long response on its way to the
+ * store: the owner of an attempt calls nothing for it meanwhile.
+ */
+public final class EnvelopeStore implements IdempotencyStore {
+
+  /** Bytes from which on an event loop does not do the work itself. */
+  static final int LONG = 64 << 10;
+
+  private final IdempotencyStore inner;
+  private final Envelopes envelopes;
+  private final Executor loop;
+  private final Executor workers;
+  private final Consumer<String> unreadable;
+
+  /**
+   * A store in front of another.
+   *
+   * @param most bytes of the longest body that a route keeps; a longer one is not taken out
+   * @param loop runs on the event loop that the store belongs to
+   * @param workers do long work; where they refuse it, responses are put away uncompressed
+   * @param unreadable hears of responses that can't be taken out: text for the log, without what is
+   *     in them; must not throw
+   */
+  public EnvelopeStore(
+      IdempotencyStore inner,
+      EnvelopeOptions options,
+      int most,
+      Executor loop,
+      Executor workers,
+      Consumer<String> unreadable) {
+    this.inner = inner;
+    this.envelopes = new Envelopes(options, most);
+    this.loop = loop;
+    this.workers = workers;
+    this.unreadable = unreadable;
+  }
+
+  @Override
+  public CompletionStage<ReserveReply> reserve(Reservation reservation) {
+    return opened(reservation, inner.reserve(reservation));
+  }
+
+  @Override
+  public CompletionStage<ReserveReply> takeOver(Reservation reservation) {
+    return opened(reservation, inner.takeOver(reservation));
+  }
+
+  private CompletionStage<ReserveReply> opened(
+      Reservation reservation, CompletionStage<ReserveReply> stage) {
+    return stage.thenCompose(
+        reply ->
+            reply instanceof ReserveReply.Existing existing && isSealed(existing.operation())
+                ? open(reservation.id(), existing.operation()).thenApply(ReserveReply.Existing::new)
+                : CompletableFuture.completedFuture(reply));
+  }
+
+  @Override
+  public CompletionStage<WriteReply> renew(Reservation reservation) {
+    return fenced(reservation, inner.renew(reservation));
+  }
+
+  @Override
+  public CompletionStage<WriteReply> settle(Reservation reservation, Settlement settlement) {
+    if (!(settlement instanceof Settlement.Completed completed)
+        || !envelopes.take(completed.response())) {
+      return fenced(reservation, inner.settle(reservation, settlement));
+    }
+    StoredResponse response = completed.response();
+    if (response.body().length <= LONG) {
+      return fenced(reservation, inner.settle(reservation, seal(reservation, response, false)));
+    }
+    return fenced(
+        reservation,
+        elsewhere(() -> seal(reservation, response, false), () -> seal(reservation, response, true))
+            .thenCompose(put -> inner.settle(reservation, put)));
+  }
+
+  private Settlement seal(Reservation reservation, StoredResponse response, boolean hurried) {
+    try {
+      Binding binding = Binding.of(reservation, response.status());
+      return new Settlement.Completed(envelopes.seal(binding, response, hurried));
+    } catch (RuntimeException | OutOfMemoryError e) {
+      // The operation ran, and to say so needs no envelope; in clear it is never put away.
+      unreadable.accept(named(reservation.id()) + " can't be put away: " + e);
+      return new Settlement.NotKept(response.status());
+    }
+  }
+
+  @Override
+  public CompletionStage<WriteReply> release(Reservation reservation) {
+    return fenced(reservation, inner.release(reservation));
+  }
+
+  private CompletionStage<WriteReply> fenced(
+      Reservation reservation, CompletionStage<WriteReply> stage) {
+    return stage.thenCompose(
+        reply ->
+            reply instanceof WriteReply.Fenced fenced && isSealed(fenced.current())
+                ? open(reservation.id(), fenced.current()).thenApply(WriteReply.Fenced::new)
+                : CompletableFuture.completedFuture(reply));
+  }
+
+  @Override
+  public CompletionStage<Optional<StoredOperation>> find(OperationId id) {
+    return inner
+        .find(id)
+        .thenCompose(
+            found ->
+                found.isPresent() && isSealed(found.get())
+                    ? open(id, found.get()).thenApply(Optional::of)
+                    : CompletableFuture.completedFuture(found));
+  }
+
+  private static boolean isSealed(StoredOperation operation) {
+    return operation.state() instanceof StoredOperation.Completed completed
+        && completed.response().isSealed();
+  }
+
+  private CompletionStage<StoredOperation> open(OperationId id, StoredOperation operation) {
+    StoredResponse sealed = ((StoredOperation.Completed) operation.state()).response();
+    Supplier<StoredOperation> task =
+        () ->
+            new StoredOperation(
+                operation.attempt(), operation.fingerprint(), open(id, operation, sealed));
+    return Envelopes.work(sealed) <= LONG
+        ? CompletableFuture.completedFuture(task.get())
+        : elsewhere(task, task);
+  }
+
+  private StoredOperation.State open(
+      OperationId id, StoredOperation operation, StoredResponse sealed) {
+    try {
+      Binding binding = Binding.of(id, operation, sealed.status());
+      return new StoredOperation.Completed(envelopes.open(binding, sealed));
+    } catch (UnreadableException e) {
+      unreadable.accept(named(id) + " can't be read: " + e.getMessage());
+    } catch (RuntimeException | OutOfMemoryError e) {
+      unreadable.accept(named(id) + " can't be read: " + e);
+    }
+    return new StoredOperation.NotKept(sealed.status());
+  }
+
+  private static String named(OperationId id) {
+    return "the response of operation " + id;
+  }
+
+  /**
+   * Has the workers do it.
+   *
+   * @param hurried what the loop does itself where they are busy
+   */
+  private <T> CompletionStage<T> elsewhere(Supplier<T> task, Supplier<T> hurried) {
+    CompletableFuture<T> result = new CompletableFuture<>();
+    try {
+      workers.execute(() -> bringBack(task.get(), result));
+      return result;
+    } catch (RejectedExecutionException e) {
+      return CompletableFuture.completedFuture(hurried.get());
+    }
+  }
+
+  private <T> void bringBack(T done, CompletableFuture<T> result) {
+    try {
+      loop.execute(() -> result.complete(done));
+    } catch (RejectedExecutionException e) {
+      // The loop has ended, and nobody waits there any more.
+      result.completeExceptionally(
+          StoreUnavailableException.notExecuted("the gateway has stopped"));
+    }
+  }
+}

@@ -1,0 +1,182 @@
+package dev.idempotency.gateway.fingerprint;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import dev.idempotency.gateway.http.Headers;
+import dev.idempotency.gateway.http.RequestHead;
+import dev.idempotency.gateway.idempotency.IdempotencyKey;
+import dev.idempotency.gateway.idempotency.IdempotencyKey.Reading;
+import java.nio.charset.StandardCharsets;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class JsonKeyTest {
+
+  private static Reading find(String pointer, String body) {
+    return find(pointer, body.getBytes(UTF_8), "Content-Type", "application/json");
+  }
+
+  private static Reading find(String pointer, byte[] body, String... fields) {
+    return new JsonKey(pointer).find(RequestHead.of("POST", "/", Headers.of(fields)), body);
+  }
+
+  private static String reason(Reading reading) {
+    return reading instanceof Reading.Malformed malformed ? malformed.reason() : reading.toString();
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      value = {
+        "/k      | {\"k\":\"abc\"}                                   | abc",
+        "/k      | {\"a\":{\"k\":1,\"k\":2},\"k\":\"abc\",\"z\":[[]]}  | abc",
+        "/k      | {\"\\u006b\":\"\\u0061bc\"}                       | abc",
+        "/k      | {\"k\":\"a b\"}                                   | a b",
+        "/k      | {\"k\":\"\\\"abc\\\"\"}                           | \"abc\"",
+        "/m/k    | {\"m\":{\"a\":1,\"k\":\"abc\"},\"k\":\"x\"}         | abc",
+        "/m/1/k  | {\"m\":[{\"k\":\"x\"},{\"k\":\"abc\"},{\"k\":\"y\"}]} | abc",
+        "/0      | [\"abc\",\"x\"]                                   | abc",
+        "/1      | {\"1\":\"abc\"}                                   | abc",
+        "/a~1b   | {\"a/b\":\"abc\",\"a\":{\"b\":\"x\"}}               | abc",
+        "/m~0n   | {\"m~n\":\"abc\"}                                 | abc",
+        "/       | {\"\":\"abc\"}                                    | abc",
+        "/é      | {\"\\u00e9\":\"abc\"}                             | abc",
+        "/k      | ` \t\r\n{ \"k\" : \"abc\" } \n`                   | abc",
+        // A lone surrogate elsewhere is JSON, if no text.
+        "/k      | {\"s\":\"\\ud83d\",\"k\":\"abc\"}                 | abc",
+      })
+  void stringThatThePointerNamesIsTheKey(String pointer, String body, String key) {
+    assertThat(find(pointer, body)).isEqualTo(new Reading.Present(new IdempotencyKey(key)));
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      value = {
+        "/k    | {}",
+        "/k    | {\"k\":null}",
+        "/k    | {\"K\":\"abc\"}",
+        "/k    | {\"m\":{\"k\":\"abc\"}}",
+        "/k    | [{\"k\":\"abc\"}]",
+        "/k    | \"k\"",
+        "/k    | 17",
+        "/m/k  | {\"m\":null}",
+        "/m/k  | {\"m\":\"k\"}",
+        "/01   | [\"a\",\"b\"]",
+        "/-    | [\"a\"]",
+        "/2    | [\"a\"]",
+      })
+  void bodyWithoutThatMemberHasNoKey(String pointer, String body) {
+    assertThat(find(pointer, body)).isEqualTo(IdempotencyKey.absent());
+  }
+
+  @Test
+  void requestWithoutContentHasNoKey() {
+    assertThat(find("/k", new byte[0])).isEqualTo(IdempotencyKey.absent());
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      value = {
+        "/k    | {\"k\":17}                              | a number",
+        "/k    | {\"k\":1.5e3}                           | a number",
+        "/k    | {\"k\":true}                            | a truth value",
+        "/k    | {\"k\":{\"k\":\"secret\"}}              | an object",
+        "/k    | {\"k\":[\"secret\"]}                    | an array",
+        "/k    | {\"k\":\"\"}                            | empty",
+        "/k    | {\"k\":\" \"}                           | blanks",
+        "/k    | {\"k\":\"a\\nb\"}                       | outside printable ASCII",
+        "/k    | {\"k\":\"caf\\u00e9\"}                  | outside printable ASCII",
+        "/k    | {\"k\":\"secret\",\"k\":\"secret\"}     | twice",
+        "/k    | {\"k\":\"secret\",\"\\u006b\":null}     | twice",
+        "/k    | {\"k\":null,\"k\":\"secret\"}           | twice",
+        "/m/k  | {\"m\":{\"k\":\"secret\"},\"m\":{}}     | twice",
+        "/m/k  | {\"m\":{\"k\":\"a\",\"k\":\"secret\"}}  | twice",
+        "/k    | {\"k\":\"secret\"                       | broken",
+        "/k    | {\"k\":\"secret\",}                     | broken",
+        "/k    | {\"k\":\"secret\",\"a\":01}             | broken",
+        "/k    | {\"k\":\"secret\",\"a\":NaN}            | broken",
+        "/k    | {'k':\"secret\"}                        | broken",
+        "/k    | {\"k\":\"secret\"} {}                   | follows",
+        "/k    | {\"k\":\"secret\"}secret                | broken",
+        "/k    | {\"k\":\"secret\"/* */}                 | broken",
+        "/k    | {\"a\":\"\\x\",\"k\":\"secret\"}        | broken",
+        "/k    | \uFEFF{\"k\":\"secret\"}                | broken",
+        "/k    | ` `                                     | blank",
+      })
+  void whatCanNotBeReadInOneWayIsRefused(String pointer, String body, String what) {
+    assertThat(reason(find(pointer, body))).contains(what).doesNotContain("secret");
+  }
+
+  @Test
+  void anythingButJsonInUtf8IsRefused() {
+    byte[] body = "{\"k\":\"abc\"}".getBytes(UTF_8);
+    for (String type : new String[] {"text/plain", "application/json;charset=utf-16", "x"}) {
+      assertThat(reason(find("/k", body, "Content-Type", type))).contains("Content-Type");
+    }
+    assertThat(reason(find("/k", body))).contains("Content-Type");
+    String json = "application/json";
+    assertThat(reason(find("/k", body, "Content-Type", json, "content-type", json)))
+        .contains("Content-Type");
+    byte[] wide = "{\"k\":\"abc\"}".getBytes(StandardCharsets.UTF_16LE);
+    assertThat(reason(find("/k", wide, "Content-Type", json))).contains("broken");
+    byte[] latin = "{\"a\":\"\u00e9\",\"k\":\"abc\"}".getBytes(StandardCharsets.ISO_8859_1);
+    assertThat(reason(find("/k", latin, "Content-Type", json))).contains("not UTF-8");
+  }
+
+  @Test
+  void everyKindOfJsonIsRead() {
+    byte[] body = "{\"k\":\"abc\"}".getBytes(UTF_8);
+    for (String type :
+        new String[] {"application/json; charset=UTF-8", "Application/Problem+JSON"}) {
+      assertThat(find("/k", body, "Content-Type", type)).isInstanceOf(Reading.Present.class);
+    }
+  }
+
+  @Test
+  void whatStandsBesideTheKeyMayBeOfAnySize() {
+    String body =
+        "{\"n\":" + "9".repeat(100_000) + ",\"s\":\"" + "x".repeat(100_000) + "\",\"k\":\"abc\"}";
+    assertThat(find("/k", body)).isInstanceOf(Reading.Present.class);
+    assertThat(reason(find("/k", "{\"k\":\"" + "x".repeat(256) + "\"}"))).contains("256");
+  }
+
+  @Test
+  void deepNestingEndsInARefusal() {
+    String deep = "[".repeat(100_000);
+    assertThat(reason(find("/k", "{\"a\":" + deep))).contains("nested deeper");
+    assertThat(reason(find("/0" + "/0".repeat(600), deep))).contains("nested deeper");
+    String fits = "{\"k\":\"abc\",\"a\":" + "[".repeat(499) + "]".repeat(499) + "}";
+    assertThat(find("/k", fits)).isInstanceOf(Reading.Present.class);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "k", "/a~", "/a~2"})
+  void whatIsNoPointerIsRefusedAtTheStart(String pointer) {
+    assertThatIllegalArgumentException().isThrownBy(() -> new JsonKey(pointer));
+  }
+
+  @Test
+  void damagedBodiesAreReadWithoutAnException() {
+    long seed = System.nanoTime();
+    System.out.println("seed " + seed);
+    Random random = new Random(seed);
+    byte[] sound = "{\"a\":[1,{\"k\":\"\\u00e9\"}],\"k\":\"abc\",\"z\":null}".getBytes(UTF_8);
+    for (int i = 0; i < 20_000; i++) {
+      byte[] body = sound.clone();
+      for (int changes = random.nextInt(3) + 1; changes > 0; changes--) {
+        body[random.nextInt(body.length)] = (byte) random.nextInt(256);
+      }
+      assertThat(find("/k", body, "Content-Type", "application/json")).isNotNull();
+    }
+  }
+}
