@@ -333,8 +333,7 @@ final class JsonCanonicalizer {
 
   private void follow(Level level, @Nullable PointerTree child, int pos) {
     PointerTree pointers = level.pointers;
-    boolean dropped =
-        child != null ? child.isTarget() : pointers != null && pointers.isChoosing();
+    boolean dropped = child != null ? child.isTarget() : pointers != null && pointers.isChoosing();
     chosen |= child != null && child.isChosen();
     if (dropped) {
       transcript.leaveOut(pos, pos); // so that it can be cut back
