@@ -3,13 +3,16 @@ package dev.idempotency.gateway;
 import dev.idempotency.gateway.config.Configuration;
 import dev.idempotency.gateway.config.Configuration.Keying;
 import dev.idempotency.gateway.config.Scope;
+import dev.idempotency.gateway.config.Tokens;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What the log says at start about callers that the gateway cannot tell apart or has to believe.
+ * What the log says at start about callers that the gateway cannot tell apart or has to believe,
+ * and about tokens that it is told to take.
  */
 final class ScopeNotes {
 
@@ -20,6 +23,28 @@ final class ScopeNotes {
   static void log(Configuration configuration) {
     shared(configuration).forEach(LOG::info);
     believed(configuration).forEach(LOG::warn);
+    lax(configuration).forEach(LOG::warn);
+  }
+
+  /** Where tokens count that a careful issuer's client would not have meant for this gateway. */
+  static List<String> lax(Configuration configuration) {
+    Tokens tokens = configuration.tokens();
+    if (tokens == null) {
+      return List.of();
+    }
+    List<String> notes = new ArrayList<>();
+    if (tokens.issuer() == null) {
+      notes.add("jwt: any issuer counts whose tokens these keys sign (set issuer)");
+    }
+    if (tokens.audience().isEmpty()) {
+      notes.add("jwt: tokens that were made for other services count as well (set audience)");
+    }
+    if ("http".equals(tokens.keys().getScheme())) {
+      notes.add(
+          "jwt: keys come over plain http, so whoever is on the way can make tokens (use https, or a"
+              + " file)");
+    }
+    return notes;
   }
 
   /** Of each route with keys whose callers need no identity. */

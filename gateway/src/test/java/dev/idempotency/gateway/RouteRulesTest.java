@@ -174,4 +174,19 @@ class RouteRulesTest {
         .asString()
         .startsWith("route x: ");
   }
+
+  @Test
+  void tokensThatWereNotMadeForThisGatewayAreNamedAtStart() {
+    String jwt = "jwt: { keys: \"http://idp.example/jwks\" }\n";
+    String careful = "jwt: { keys: \"https://idp.example/jwks\", issuer: i, audience: [a] }\n";
+
+    assertThat(ScopeNotes.lax(configuration(FILE))).isEmpty();
+    assertThat(ScopeNotes.lax(configuration(careful + FILE))).isEmpty();
+    assertThat(ScopeNotes.lax(configuration(jwt + FILE)))
+        .hasSize(3)
+        .allMatch(note -> note.startsWith("jwt: "))
+        .anyMatch(note -> note.contains("issuer"))
+        .anyMatch(note -> note.contains("audience"))
+        .anyMatch(note -> note.contains("plain http"));
+  }
 }
