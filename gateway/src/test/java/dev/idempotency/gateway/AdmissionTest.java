@@ -42,7 +42,7 @@ class AdmissionTest {
 
   private TestGateway open() {
     return TestGateway.start(
-            """
+        """
             listen: { address: 127.0.0.1:0, http2: true }
             store: { url: "%s", timeout: 10s, prefix: %s }
             drain: 0s
@@ -57,7 +57,7 @@ class AdmissionTest {
                 forward-auth: { upstream: auth, path: /check, timeout: 30s, copy: [X-User-Id] }
                 scope: [ "auth:X-User-Id" ]
             """
-                .formatted(redis.url(), PREFIX, app.url(), service.url()));
+            .formatted(redis.url(), PREFIX, app.url(), service.url()));
   }
 
   private static void nameTheCaller(ScriptedUpstream.Received request, ScriptedUpstream.Wire wire)
