@@ -64,6 +64,11 @@ class CallersTest {
                 upstream: app
                 forward-auth: { upstream: auth, path: /check, cache: 1h }
                 scope: [ credential ]
+              - name: underscored
+                path: /underscored/**
+                upstream: app
+                forward-auth: { upstream: auth, path: /check, copy: [X_User_Id] }
+                scope: [ credential ]
               - name: open
                 path: /open/**
                 upstream: app
@@ -202,6 +207,20 @@ class CallersTest {
     once(gateway.port(), request("GET", "/asked", null, null, null, "X-User-Id: forged"));
     assertThat(app.last().headers("X-User-Id")).isEmpty();
     assertThat(service.requests()).isEqualTo(asked);
+  }
+
+  @Test
+  void fieldThatIsCopiedIsNeverTheClientsOwnInAnySpelling() {
+    service.script((request, wire) -> wire.respond(200, "", "X_User_Id: u1"));
+    for (String spelling : new String[] {"X_User_Id", "x-user-id", "X-User_Id"}) {
+      String forged = spelling + ": forged";
+      send("/underscored", key(), "Authorization: Bearer 1", forged);
+      assertThat(app.last().headers("X_User_Id")).as(spelling).containsExactly("u1");
+      assertThat(app.last().headers("X-User-Id")).as(spelling).isEmpty();
+      assertThat(app.last().headers("X-User_Id")).as(spelling).isEmpty();
+      once(gateway.port(), request("GET", "/underscored", null, null, null, forged));
+      assertThat(app.last().headers(spelling)).as(spelling).isEmpty();
+    }
   }
 
   @Test

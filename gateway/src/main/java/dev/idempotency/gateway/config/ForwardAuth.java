@@ -12,7 +12,8 @@ import java.util.Set;
  * @param path what is asked for there
  * @param timeout how long the answer may take; 1 ms to 1 min
  * @param cache how long a yes counts for an equal request; 0 to 1 h, 0: each request is asked for
- * @param onFailure what is done while the service can't be asked
+ * @param onFailure what is done while the service can't be asked or is broken (5xx); any other
+ *     answer that is neither yes nor no refuses the request
  * @param copy names, in small letters, of the fields of its answer that go upstream in place of the
  *     client's own
  */

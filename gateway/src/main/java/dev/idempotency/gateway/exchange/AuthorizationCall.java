@@ -171,7 +171,11 @@ final class AuthorizationCall implements Upstream.Acquirer, ResponseReceiver {
     } else if (isNo(said.status())) {
       decide(new Decision.Denied(refusal(said)));
     } else {
-      unanswered("the authorisation service answered neither yes nor no");
+      // A client may be able to provoke what blames the request, such as 400 or 431.
+      boolean broken = said.status() >= 500;
+      decide(
+          new Decision.Unavailable(
+              "the authorisation service answered neither yes nor no", open && broken));
     }
   }
 

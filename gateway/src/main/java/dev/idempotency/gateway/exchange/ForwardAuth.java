@@ -17,7 +17,8 @@ import java.util.function.Consumer;
 /**
  * Asks an HTTP service whether a caller may make a request: a GET with the request's own fields and
  * what it was for. 2xx is a yes, 401 and 403 are a no that the client gets as it is, and everything
- * else is no answer.
+ * else is no answer. Where requests go on while the service is away, they do not on an answer that
+ * blames the question or sends it elsewhere (3xx, 4xx): the client can have written it so.
  *
  * <p>Threading: one for each route and event loop, used on that loop.
  */
@@ -104,6 +105,7 @@ public final class ForwardAuth implements Authorizer {
     ask(
         question,
         decision -> {
+          forgetDecided();
           if (asked != null && decision instanceof Allowed allowed) {
             remembered.put(asked, allowed.answered());
           }
@@ -149,13 +151,28 @@ public final class ForwardAuth implements Authorizer {
 
   private void endOverdue() {
     watching = false;
+    forgetDecided();
     long now = scheduler.nanoTime();
     for (AuthorizationCall call = calls.peek();
-        call != null && (call.isDecided() || call.until() - now <= 0);
+        call != null && call.until() - now <= 0;
         call = calls.peek()) {
       calls.remove();
       call.overdue();
     }
     watch();
+  }
+
+  /** How many questions are held. */
+  int held() {
+    return calls.size();
+  }
+
+  /** What was answered need not be held, with its body, until its time would have been up. */
+  private void forgetDecided() {
+    for (AuthorizationCall call = calls.peek();
+        call != null && call.isDecided();
+        call = calls.peek()) {
+      calls.remove();
+    }
   }
 }

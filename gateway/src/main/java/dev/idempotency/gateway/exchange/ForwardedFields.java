@@ -156,7 +156,19 @@ final class ForwardedFields {
    * @param names in small letters
    */
   static void remove(Headers fields, Set<String> names) {
-    fields.removeIf((name, value) -> names.contains(canonical(name)));
+    fields.removeIf((name, value) -> hasInAnySpelling(names, canonical(name)));
+  }
+
+  private static boolean hasInAnySpelling(Set<String> names, String canonical) {
+    if (names.contains(canonical)) {
+      return true;
+    }
+    for (String name : names) {
+      if (name.indexOf('_') >= 0 && name.replace('_', '-').equals(canonical)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private static String canonical(String name) {

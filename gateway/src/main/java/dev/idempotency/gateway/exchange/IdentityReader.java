@@ -161,6 +161,10 @@ final class IdentityReader {
     }
     String owner = "the user of HTTP Basic authentication";
     // Its password is checked by whoever stands before this gateway, or by the service it asks.
+    if (answered == null && !proxied) {
+      // That service is away: a name without its password must not open what is stored.
+      return unasked();
+    }
     if (answered == null && !isBelieved()) {
       return notBelieved(owner, BASIC);
     }
@@ -179,11 +183,15 @@ final class IdentityReader {
     return null;
   }
 
+  private static Refused unasked() {
+    return new Refused(
+        Result.AUTHORIZATION_UNAVAILABLE,
+        Problems.authorizationUnavailable("the authorisation service did not say who calls"));
+  }
+
   private @Nullable Refused authorized(String name) {
     if (answered == null) {
-      return new Refused(
-          Result.AUTHORIZATION_UNAVAILABLE,
-          Problems.authorizationUnavailable("the authorisation service did not say who calls"));
+      return unasked();
     }
     String value = answered.get(name);
     if (value == null || value.isBlank() || answered.count(name) > 1) {

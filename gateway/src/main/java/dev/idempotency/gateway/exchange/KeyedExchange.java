@@ -352,7 +352,7 @@ abstract class KeyedExchange implements Exchange, Outgoing {
         },
         unavailable -> {
           course.replied();
-          answer(Result.STORE_UNAVAILABLE, Problems.storeUnavailable());
+          outage(unavailable);
         },
         exchanges.listener);
   }
@@ -399,6 +399,11 @@ abstract class KeyedExchange implements Exchange, Outgoing {
     if (!unavailable.isSurelyNotExecuted()) {
       giveUp(reservation);
     }
+    outage(unavailable);
+  }
+
+  /** The store did not say what there is: goes on without protection, or not at all. */
+  private void outage(StoreUnavailableException unavailable) {
     // A record that was met, or can't be read, is a record: the operation may have run.
     if (route.bypass()
         && !met

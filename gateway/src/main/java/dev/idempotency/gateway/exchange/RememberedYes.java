@@ -24,9 +24,12 @@ final class RememberedYes {
 
   private static final int MOST = 10_000;
 
-  /** Differ with every attempt and say nothing of the caller. */
+  /**
+   * Differ with every attempt and say nothing of the caller. {@code baggage} is not among them: it
+   * has what applications put into it, such as the tenant.
+   */
   private static final Set<String> LEFT_OUT =
-      Set.of("traceparent", "tracestate", "baggage", "x-request-id", "content-length");
+      Set.of("traceparent", "tracestate", "x-request-id", "content-length");
 
   private final long nanos;
   private final Set<String> leftOut;

@@ -179,7 +179,8 @@ final class TokenKeys {
     try {
       take(read);
       return null;
-    } catch (ParseException e) {
+    } catch (ParseException | RuntimeException e) {
+      // Whatever is wrong with it: whoever waits is told, and it is fetched again.
       return "what was fetched is no key set of use: " + e.getMessage();
     }
   }

@@ -56,6 +56,11 @@ final class FakeStore implements IdempotencyStore {
     error = thrown;
   }
 
+  /** The oldest command that waits, such as {@code renew 1}; one waits. */
+  String oldest() {
+    return commands.get(commands.size() - open.size());
+  }
+
   int open() {
     return open.size();
   }
@@ -103,6 +108,11 @@ final class FakeStore implements IdempotencyStore {
   /** Fails the oldest command; whether it was executed is not known. */
   void fail() {
     open.remove().reply.completeExceptionally(new StoreUnavailableException("no answer"));
+  }
+
+  /** Fails the oldest command, which met a record that can't be read. */
+  void failUnreadable() {
+    open.remove().reply.completeExceptionally(StoreUnavailableException.unreadable("no record"));
   }
 
   void failNotExecuted() {

@@ -10,7 +10,13 @@ import org.jspecify.annotations.Nullable;
 final class HeardEvents implements ExchangeListener {
 
   private final List<String> events = new ArrayList<>();
+  private final List<Throwable> bugs = new ArrayList<>();
   private final List<Summary> closed = new ArrayList<>();
+
+  /** What must not be. */
+  List<Throwable> bugs() {
+    return bugs;
+  }
 
   List<String> events() {
     return events;
@@ -69,6 +75,8 @@ final class HeardEvents implements ExchangeListener {
 
   @Override
   public void bug(Throwable cause) {
+    // A stage that it is thrown in keeps it.
+    bugs.add(cause);
     throw new AssertionError(cause);
   }
 }

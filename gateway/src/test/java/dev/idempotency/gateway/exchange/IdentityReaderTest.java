@@ -27,7 +27,9 @@ class IdentityReaderTest {
   private static final ScopePart SUB = new ScopePart.TokenClaim("sub");
 
   private static Admission read(ScopePart part, String... fields) {
-    return read(part, STRANGER, false, fields);
+    // Nobody but a proxy, or a service that was asked, has checked a password.
+    boolean vouched = part instanceof ScopePart.BasicUser;
+    return read(part, vouched ? PROXY : STRANGER, vouched, fields);
   }
 
   private static Admission read(ScopePart part, Peer peer, boolean proxied, String... fields) {
@@ -190,6 +192,14 @@ class IdentityReaderTest {
                 Headers.of("Authorization", basic("a:b")), STRANGER, true, new Headers(), null)
             .read(List.of(USER));
     assertThat(identity(checked)).isNotNull();
+  }
+
+  @Test
+  void passwordThatTheServiceCouldNotBeAskedAboutOpensNothing() {
+    refused(
+        read(USER, STRANGER, false, "Authorization", basic("a:guess")),
+        Result.AUTHORIZATION_UNAVAILABLE,
+        503);
   }
 
   // ---- claims and answers

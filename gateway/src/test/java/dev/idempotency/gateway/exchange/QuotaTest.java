@@ -186,6 +186,34 @@ class QuotaTest {
   }
 
   @Test
+  void outageBypassesForACallerWhoHasTooManyAsForAll() {
+    quota.left = 0;
+    Stage stage = with().bypass().open();
+    Stage.Call call = stage.whole("k", "{}");
+    stage.store.fail();
+    answer(stage.upstream.connect().receiver(), 201, "made");
+
+    assertThat(call.client().status()).isEqualTo(201);
+    assertThat(call.client().headers().get(ResponseFields.BYPASSED)).isEqualTo("true");
+    assertThat(stage.store.commands()).containsExactly("find");
+  }
+
+  @Test
+  void outageNeverBypassesWhereARecordCanNotBeReadOrTheRouteDoesNotSaySo() {
+    quota.left = 0;
+    Stage unreadable = with().bypass().open();
+    Stage.Call first = unreadable.whole("k", "{}");
+    unreadable.store.failUnreadable();
+    Stage strict = with().open();
+    Stage.Call second = strict.whole("k", "{}");
+    strict.store.fail();
+
+    assertThat(first.client().problem()).isEqualTo("store-unavailable");
+    assertThat(second.client().problem()).isEqualTo("store-unavailable");
+    assertThat(unreadable.upstream.waiting() + strict.upstream.waiting()).isZero();
+  }
+
+  @Test
   void retryOfACallerWhoHasTooManyIsAnsweredAsAlways() {
     quota.left = 0;
     Stage stage = with().open();

@@ -21,6 +21,7 @@ import dev.idempotency.gateway.exchange.TokenVerifier.Verdict;
 import dev.idempotency.gateway.exchange.TokenVerifier.Verdict.Invalid;
 import dev.idempotency.gateway.exchange.TokenVerifier.Verdict.Unavailable;
 import dev.idempotency.gateway.exchange.TokenVerifier.Verdict.Valid;
+import dev.idempotency.gateway.testing.Certificates;
 import dev.idempotency.gateway.testing.ScriptedUpstream;
 import java.io.IOException;
 import java.net.URI;
@@ -37,6 +38,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -81,6 +83,10 @@ class JwtVerifierTest {
   }
 
   private TokenOptions options(URI keys) {
+    return options(keys, null);
+  }
+
+  private TokenOptions options(URI keys, @Nullable Path authority) {
     return new TokenOptions(
         keys,
         "https://idp.test",
@@ -88,7 +94,7 @@ class JwtVerifierTest {
         Set.of("RS256", "ES256"),
         Duration.ofSeconds(30),
         Duration.ofMinutes(10),
-        null);
+        authority);
   }
 
   private void start(URI keys) {
@@ -389,15 +395,17 @@ class JwtVerifierTest {
     start(issuer(keys, asked));
     assertThat(verify(signed(RSA, claims(NOW, "")))).isInstanceOf(Valid.class);
     for (String trouble :
-        new String[] {"", "garbage", "{\"keys\":[]}", "{}", "[]", "x".repeat(2 << 20)}) {
+        new String[] {
+          "", "garbage", "{\"keys\":[]}", "{\"keys\":[null]}", "{}", "[]", "x".repeat(2 << 20)
+        }) {
       keys.set(trouble);
       nanos.addAndGet(TokenKeys.BETWEEN_FETCHES.toNanos());
       assertThat(reason(verify(signed(OTHER, claims(NOW, ""))))).contains("not known");
       assertThat(verify(signed(RSA, claims(NOW, ",\"t\":" + trouble.length()))))
           .isInstanceOf(Valid.class);
     }
-    assertThat(asked).hasValue(7);
-    assertThat(Objects.requireNonNull(verifier).keysAgeSeconds()).isEqualTo(60);
+    assertThat(asked).hasValue(8);
+    assertThat(Objects.requireNonNull(verifier).keysAgeSeconds()).isEqualTo(70);
   }
 
   @Test
@@ -420,6 +428,49 @@ class JwtVerifierTest {
             (request, wire) -> wire.respond(302, set(RSA), "Location: http://127.0.0.1:1/"));
     start(URI.create(issuer.url()));
     assertThat(verify(signed(RSA, claims(NOW, "")))).isInstanceOf(Unavailable.class);
+  }
+
+  @Test
+  void keysThatComeByTlsComeOnlyFromWhomTheAuthorityVouchesFor() {
+    Certificates own = Certificates.authority("Own");
+    ScriptedUpstream started = ScriptedUpstream.start((r, wire) -> wire.respond(200, set(RSA)));
+    issuer = started.tls(own.context(own.server()));
+    Path authority = Certificates.write(folder.resolve("ca.pem"), own.bundle().getCertificatePEM());
+    URI keys = URI.create(started.url() + "/keys");
+    verifier = JwtVerifier.start(options(keys, authority), nanos::get, millis::get);
+    assertThat(verify(signed(RSA, claims(NOW, "")))).isInstanceOf(Valid.class);
+    verifier.close();
+    // A certificate of its own authority, but for another name.
+    started.tls(own.context(own.issue(it -> it.subject("CN=x").addSanDnsName("other.test"))));
+    verifier = JwtVerifier.start(options(keys, authority), nanos::get, millis::get);
+    assertThat(verify(signed(RSA, claims(NOW, "")))).isInstanceOf(Unavailable.class);
+    verifier.close();
+    started.tls(own.context(Certificates.authority("Others").server()));
+    verifier = JwtVerifier.start(options(keys, authority), nanos::get, millis::get);
+    assertThat(verify(signed(RSA, claims(NOW, "")))).isInstanceOf(Unavailable.class);
+    assertThat(started.requests()).isEqualTo(1);
+  }
+
+  @Test
+  void answerThatStallsInItsBodyIsGivenUp() {
+    ScriptedUpstream.Gate gate = new ScriptedUpstream.Gate();
+    issuer =
+        ScriptedUpstream.start(
+            (request, wire) -> {
+              wire.send("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{\"keys\":[");
+              gate.pass();
+            });
+    ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
+    try {
+      KeySetUrl url = KeySetUrl.of(URI.create(issuer.url()), null, Duration.ofMillis(200), timer);
+      assertThat(url.fetch().orTimeout(20, TimeUnit.SECONDS))
+          .failsWithin(Duration.ofSeconds(30))
+          .withThrowableThat()
+          .withMessageContaining("it did not answer in time");
+    } finally {
+      gate.open();
+      timer.shutdownNow();
+    }
   }
 
   @Test

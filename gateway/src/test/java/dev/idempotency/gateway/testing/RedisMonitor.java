@@ -56,6 +56,11 @@ public final class RedisMonitor implements AutoCloseable {
     return commands.stream().filter(line -> line.contains(quoted)).toList();
   }
 
+  /** Everything so far that has that text in it, such as the prefix of all keys. */
+  public List<String> naming(String text) {
+    return commands.stream().filter(line -> line.contains(text)).toList();
+  }
+
   @Override
   public void close() {
     try {
