@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
  * <p>The order between names says nothing, the order within one name does. Readers disagree on what
  * is one name: some take {@code a[]}, {@code a[b]} and {@code a} for parts of one value whose order
  * counts, some fold case, some read "." and " " as "_". So the order is kept among all names that
- * begin alike up to the first "[" by any of these readings. {@code a} and {@code a=} differ, since
- * some readers tell null from empty.
+ * begin alike up to the first "[" or octet beyond ASCII by any of these readings. {@code a} and
+ * {@code a=} differ, since some readers tell null from empty.
  *
  * <p>What readers understand differently has no pairs: empty ones, a broken escape, ";" (which
  * separated pairs once), octets that ought to be escaped, odd brackets, and more than {@link
@@ -231,7 +231,7 @@ final class FormPairs {
 
   private static int folded(byte b) {
     if (b < 0) {
-      return 0x80; // whose case nobody folds alike
+      return -1; // whose case nobody folds alike, and which may be no UTF-8
     }
     return switch (b) {
       case '[' -> -1;
