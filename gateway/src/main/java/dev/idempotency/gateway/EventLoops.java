@@ -100,9 +100,7 @@ final class EventLoops {
             route ->
                 RequestFingerprinter.create(
                     RouteRules.fingerprint(
-                        RouteRules.counted(route),
-                        configuration.secrets(),
-                        route.requestLimit())))
+                        RouteRules.counted(route), configuration.secrets(), route.requestLimit())))
         .toList();
   }
 
