@@ -229,7 +229,19 @@ final class BadIdentityFiles {
         both(
             route("fingerprint: { version: 1, query: [a] }"),
             "routes[0].fingerprint.query: given beside version: 1 (expected: none, or version: 2"
-                + " which knows it)"));
+                + " which knows it)"),
+        both(
+            route("fingerprint: { version: 1, only: [/a] }"),
+            "routes[0].fingerprint.only: given beside version: 1 (expected: none, or version: 2"
+                + " which knows it)"),
+        readerOnly(
+            route("fingerprint: { only: [/b, /a/b], ignore: [/c, /a] }"),
+            "routes[0].fingerprint.only[1]: /a/b (expected: what ignore does not leave out, as it"
+                + " does with /a)"),
+        readerOnly(
+            route("fingerprint: { only: [/a], ignore: [/a] }"),
+            "routes[0].fingerprint.only[0]: /a (expected: what ignore does not leave out, as it"
+                + " does with /a)"));
   }
 
   private static Stream<BadFile> answers() {
