@@ -100,8 +100,7 @@ final class Guard {
   /**
    * @param keyed whether the request has a key, or may turn out to have one
    */
-  private Exchange admitted(
-      @Nullable IdempotencyKey key, boolean keyed, Admission admission) {
+  private Exchange admitted(@Nullable IdempotencyKey key, boolean keyed, Admission admission) {
     if (admission instanceof Admission.Refused refused) {
       return refuse(refused.result(), refused.problem());
     } else if (admission instanceof Admission.Denied denied) {

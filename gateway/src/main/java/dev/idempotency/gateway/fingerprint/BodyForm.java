@@ -17,12 +17,18 @@ record BodyForm(Kind kind, @Nullable MediaType type, @Nullable List<String> codi
 
   /** The numbers are hashed: they stay as they are. */
   enum Kind {
-    RAW,
-    JSON,
+    RAW(0),
+    JSON(1),
     /** What the route chooses of a JSON document. */
-    JSON_CHOSEN,
-    FORM,
-    MULTIPART
+    JSON_CHOSEN(2),
+    FORM(3),
+    MULTIPART(4);
+
+    final int number;
+
+    Kind(int number) {
+      this.number = number;
+    }
   }
 
   /** Of a body that counts as the bytes that came. */

@@ -85,7 +85,7 @@ final class VersionTwo {
     putCoding(frame, head, form.codings());
     frame.putListed(head.headers(), rule.headers());
     frame.beginPart();
-    frame.putTag(form.kind().ordinal());
+    frame.putTag(form.kind().number);
     frame.put(form.hash());
   }
 

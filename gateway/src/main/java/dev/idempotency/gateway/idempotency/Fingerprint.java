@@ -18,11 +18,21 @@ public final class Fingerprint {
   /** What a request consists of, in the order of the marks. */
   public enum Part {
     /** Method and path. */
-    TARGET,
-    QUERY,
+    TARGET(48),
+    QUERY(32),
     /** Media type, content coding and the headers that the route lists. */
-    HEADERS,
-    BODY
+    HEADERS(16),
+    BODY(0);
+
+    private final int shift;
+
+    Part(int shift) {
+      this.shift = shift;
+    }
+
+    private int of(long marks) {
+      return (int) (marks >>> shift) & 0xFFFF;
+    }
   }
 
   /** Length of the hash in bytes. */
@@ -99,16 +109,12 @@ public final class Fingerprint {
       return parts;
     }
     for (Part part : Part.values()) {
-      if (mark(marks, part) != mark(other.marks, part)) {
+      if (part.of(marks) != part.of(other.marks)) {
         parts.add(part);
       }
     }
     // By another secret all marks differ, and nobody can say what does.
     return parts.size() == Part.values().length ? EnumSet.noneOf(Part.class) : parts;
-  }
-
-  private static int mark(long marks, Part part) {
-    return (int) (marks >>> (48 - 16 * part.ordinal())) & 0xFFFF;
   }
 
   @Override

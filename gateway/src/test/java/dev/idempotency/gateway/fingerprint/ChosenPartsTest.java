@@ -1,7 +1,6 @@
 package dev.idempotency.gateway.fingerprint;
 
 import static dev.idempotency.gateway.fingerprint.Requests.JSON;
-import static dev.idempotency.gateway.fingerprint.Requests.of;
 import static dev.idempotency.gateway.fingerprint.Requests.post;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -57,7 +56,7 @@ class ChosenPartsTest {
     assertThat(chosen("{\"trace\":\"x\",\"amount\":2}")).isNotEqualTo(one);
     assertThat(chosen("{\"amount\":1.0,\"trace\":\"x\"")).isNotEqualTo(one);
     // Nor is it the same as a document that is counted whole and looks alike.
-    assertThat(of(RULE, HEAD, "{\"amount\":1}")).isNotEqualTo(one);
+    assertThat(Requests.of(RULE, HEAD, "{\"amount\":1}")).isNotEqualTo(one);
   }
 
   /** A pointer with a slip must not make all requests the same. */
@@ -67,7 +66,7 @@ class ChosenPartsTest {
     assertThat(chosen("[]")).isNotEqualTo(chosen("{}"));
     assertThat(chosen("{\"amuont\":1}")).isEqualTo(chosen("{ \"amuont\" : 1e0 }"));
     FingerprintRule element = RULE.choosing(List.of("/1"));
-    assertThat(of(element, HEAD, "[1,2]")).isNotEqualTo(of(element, HEAD, "[2]"));
+    assertThat(Requests.of(element, HEAD, "[1,2]")).isNotEqualTo(Requests.of(element, HEAD, "[2]"));
   }
 
   @Test
@@ -75,8 +74,8 @@ class ChosenPartsTest {
     FingerprintRule rule = RULE.choosing(List.of("/amount"));
     RequestHead text = post("/", "Content-Type", "text/plain");
 
-    assertThat(of(rule, text, "{\"amount\":1,\"b\":1}"))
-        .isNotEqualTo(of(rule, text, "{\"amount\":1,\"b\":2}"));
+    assertThat(Requests.of(rule, text, "{\"amount\":1,\"b\":1}"))
+        .isNotEqualTo(Requests.of(rule, text, "{\"amount\":1,\"b\":2}"));
     assertThat(chosen("{\"amount\":1,\"b\":1,\"b\":1}"))
         .isNotEqualTo(chosen("{\"amount\":1,\"b\":1,\"b\":2}"));
   }
@@ -99,18 +98,19 @@ class ChosenPartsTest {
   void onlyChosenParametersCount(String one, String other, boolean same) {
     FingerprintRule rule = RULE.counting(List.of("b", "a"));
 
-    assertThat(of(rule, post(one), "").equals(of(rule, post(other), ""))).isEqualTo(same);
-    assertThat(of(RULE, post(one), "")).isNotEqualTo(of(RULE, post(other), ""));
+    assertThat(Requests.of(rule, post(one), "").equals(Requests.of(rule, post(other), "")))
+        .isEqualTo(same);
+    assertThat(Requests.of(RULE, post(one), "")).isNotEqualTo(Requests.of(RULE, post(other), ""));
   }
 
   @Test
   void noParametersAndTheWholeQueryAreNotMistakenForEachOther() {
     FingerprintRule none = RULE.counting(List.of());
 
-    assertThat(of(none, post("/?a=1"), "")).isEqualTo(of(none, post("/"), ""));
-    assertThat(of(none, post("/"), "")).isNotEqualTo(of(RULE, post("/"), ""));
-    assertThat(of(RULE.counting(List.of("\u00e9")), post("/?%C3%A9=1&b=1"), ""))
-        .isEqualTo(of(RULE.counting(List.of("\u00e9")), post("/?%C3%A9=1&b=2"), ""));
+    assertThat(Requests.of(none, post("/?a=1"), "")).isEqualTo(Requests.of(none, post("/"), ""));
+    assertThat(Requests.of(none, post("/"), "")).isNotEqualTo(Requests.of(RULE, post("/"), ""));
+    assertThat(Requests.of(RULE.counting(List.of("\u00e9")), post("/?%C3%A9=1&b=1"), ""))
+        .isEqualTo(Requests.of(RULE.counting(List.of("\u00e9")), post("/?%C3%A9=1&b=2"), ""));
   }
 
   @Test
@@ -133,6 +133,6 @@ class ChosenPartsTest {
   }
 
   private static Fingerprint chosen(String body) {
-    return of(RULE.choosing(List.of("/amount")), HEAD, body);
+    return Requests.of(RULE.choosing(List.of("/amount")), HEAD, body);
   }
 }

@@ -2,7 +2,6 @@ package dev.idempotency.gateway.fingerprint;
 
 import static dev.idempotency.gateway.fingerprint.Requests.JSON;
 import static dev.idempotency.gateway.fingerprint.Requests.bytes;
-import static dev.idempotency.gateway.fingerprint.Requests.of;
 import static dev.idempotency.gateway.fingerprint.Requests.post;
 import static dev.idempotency.gateway.fingerprint.Requests.streamed;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -31,14 +30,15 @@ class KnownFingerprintsTest {
     FingerprintRule rotated = RULE.keyed(List.of(NEW, OLD));
     Fingerprints made = Requests.all(rotated, HEAD, bytes(BODY));
 
-    assertThat(made.current()).isEqualTo(of(RULE.keyed(List.of(NEW)), HEAD, BODY));
+    assertThat(made.current()).isEqualTo(Requests.of(RULE.keyed(List.of(NEW)), HEAD, BODY));
     for (int version : new int[] {1, 2}) {
       for (List<byte[]> secrets : List.of(List.of(NEW), List.of(OLD), List.<byte[]>of())) {
         FingerprintRule earlier = RULE.keyed(secrets).by(version);
-        assertThat(made.include(of(earlier, HEAD, BODY))).isTrue();
-        assertThat(made.include(of(earlier, HEAD, "{\"amount\":101}"))).isFalse();
+        assertThat(made.include(Requests.of(earlier, HEAD, BODY))).isTrue();
+        assertThat(made.include(Requests.of(earlier, HEAD, "{\"amount\":101}"))).isFalse();
       }
-      assertThat(made.include(of(RULE.keyed(List.of(FOREIGN)).by(version), HEAD, BODY))).isFalse();
+      assertThat(made.include(Requests.of(RULE.keyed(List.of(FOREIGN)).by(version), HEAD, BODY)))
+          .isFalse();
     }
     assertThat(Requests.all(RULE, HEAD, bytes(BODY)).include(made.current())).isFalse();
   }
@@ -64,10 +64,10 @@ class KnownFingerprintsTest {
         List.of(RAW.keyed(List.of(NEW, OLD)), RAW.keyed(List.of(NEW, OLD)).by(1))) {
       Fingerprints made = streamed(reader, HEAD, BODY, false);
       Fingerprints other = streamed(reader, HEAD, BODY + ' ', false);
-      assertThat(made.current()).isEqualTo(of(reader, HEAD, BODY));
+      assertThat(made.current()).isEqualTo(Requests.of(reader, HEAD, BODY));
       for (FingerprintRule writer : writers) {
         Fingerprint recorded = streamed(writer, HEAD, BODY, true).current();
-        assertThat(recorded).isEqualTo(of(writer, HEAD, BODY));
+        assertThat(recorded).isEqualTo(Requests.of(writer, HEAD, BODY));
         assertThat(made.include(recorded)).isTrue();
         assertThat(other.include(recorded)).isFalse();
       }
@@ -79,7 +79,7 @@ class KnownFingerprintsTest {
   void partsThatDifferAreNamed() {
     FingerprintRule listing = FingerprintRule.of(List.of("X-A"), List.of());
     for (List<byte[]> secrets : List.of(List.<byte[]>of(), List.of(OLD))) {
-      Fingerprint recorded = of(listing.keyed(secrets), HEAD, BODY);
+      Fingerprint recorded = Requests.of(listing.keyed(secrets), HEAD, BODY);
       FingerprintRule rule = listing.keyed(secrets.isEmpty() ? secrets : List.of(NEW, OLD));
 
       assertThat(differing(rule, HEAD, "{\"amount\":101}", recorded)).containsExactly(Part.BODY);
@@ -98,21 +98,21 @@ class KnownFingerprintsTest {
 
   @Test
   void nothingIsSaidWhereAnotherSecretOrVersionMadeTheRecord() {
-    Fingerprint foreign = of(RULE.keyed(List.of(FOREIGN)), HEAD, BODY);
-    Fingerprint one = of(RULE.by(1), HEAD, BODY);
+    Fingerprint foreign = Requests.of(RULE.keyed(List.of(FOREIGN)), HEAD, BODY);
+    Fingerprint one = Requests.of(RULE.by(1), HEAD, BODY);
     FingerprintRule rule = RULE.keyed(List.of(NEW, OLD));
 
     assertThat(differing(rule, HEAD, "{}", foreign)).isEmpty();
     assertThat(differing(rule, HEAD, "{}", one)).isEmpty();
-    assertThat(streamed(RAW, HEAD, BODY, false).differing(of(RAW, HEAD, "x")))
+    assertThat(streamed(RAW, HEAD, BODY, false).differing(Requests.of(RAW, HEAD, "x")))
         .containsExactly(Part.BODY);
   }
 
   /** A mark must not let who reads the store try contents one part at a time. */
   @Test
   void marksDependOnTheSecret() {
-    long plain = of(RULE, HEAD, BODY).marks();
-    long old = of(RULE.keyed(List.of(OLD)), HEAD, BODY).marks();
+    long plain = Requests.of(RULE, HEAD, BODY).marks();
+    long old = Requests.of(RULE.keyed(List.of(OLD)), HEAD, BODY).marks();
 
     for (int shift = 0; shift < 64; shift += 16) {
       assertThat(plain >>> shift & 0xFFFF).isNotEqualTo(old >>> shift & 0xFFFF);

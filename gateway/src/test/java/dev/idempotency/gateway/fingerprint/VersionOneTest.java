@@ -1,7 +1,6 @@
 package dev.idempotency.gateway.fingerprint;
 
 import static dev.idempotency.gateway.fingerprint.Requests.bytes;
-import static dev.idempotency.gateway.fingerprint.Requests.of;
 import static dev.idempotency.gateway.fingerprint.Requests.post;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -111,7 +110,7 @@ class VersionOneTest {
       FingerprintRule rule, RequestHead head, String body, String hash) {
     Fingerprint recorded = new Fingerprint(1, HexFormat.of().parseHex(hash));
 
-    assertThat(of(rule.by(1), head, body)).isEqualTo(recorded);
+    assertThat(Requests.of(rule.by(1), head, body)).isEqualTo(recorded);
     for (int version : new int[] {1, 2}) {
       Fingerprints made = Requests.all(rule.by(version), head, bytes(body));
       assertThat(made.include(recorded)).isTrue();
@@ -119,7 +118,9 @@ class VersionOneTest {
       assertThat(Requests.all(rule.by(version), head, bytes(body + ' ' + body)).include(recorded))
           .isFalse();
     }
-    assertThat(Requests.all(rule.by(1), head, bytes(body)).include(of(rule.by(2), head, body)))
+    assertThat(
+            Requests.all(rule.by(1), head, bytes(body))
+                .include(Requests.of(rule.by(2), head, body)))
         .isTrue();
   }
 }

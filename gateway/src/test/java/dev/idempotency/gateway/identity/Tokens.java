@@ -7,6 +7,7 @@ import com.nimbusds.jose.JWSHeader;
 import com.nimbusds.jose.JWSSigner;
 import com.nimbusds.jose.crypto.ECDSASigner;
 import com.nimbusds.jose.crypto.RSASSASigner;
+import com.nimbusds.jose.crypto.opts.AllowWeakRSAKey;
 import com.nimbusds.jose.jwk.Curve;
 import com.nimbusds.jose.jwk.ECKey;
 import com.nimbusds.jose.jwk.JWK;
@@ -18,6 +19,7 @@ import com.nimbusds.jose.jwk.gen.RSAKeyGenerator;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Keys and tokens of an issuer in a test. */
@@ -68,7 +70,9 @@ public final class Tokens {
   static String signed(JWSHeader header, JWK key, String claims) {
     try {
       JWSSigner signer =
-          key instanceof RSAKey rsa ? new RSASSASigner(rsa, true) : new ECDSASigner(key.toECKey());
+          key instanceof RSAKey rsa
+              ? new RSASSASigner(rsa, Set.of(AllowWeakRSAKey.getInstance()))
+              : new ECDSASigner(key.toECKey());
       com.nimbusds.jose.JWSObject object =
           new com.nimbusds.jose.JWSObject(header, new com.nimbusds.jose.Payload(claims));
       object.sign(signer);

@@ -130,8 +130,10 @@ class GatewayMetricsTest {
   void derivedKeysAreCountedByRoute() {
     metrics.route("r");
     metrics.route("other");
-    metrics.closed(Scripted.head("/"), new Summary("r", Result.REPLAYED, 200, 0, true, 1, 0, 1, null));
-    metrics.closed(Scripted.head("/"), new Summary("r", Result.REPLAYED, 200, 0, false, 1, 0, 1, null));
+    metrics.closed(
+        Scripted.head("/"), new Summary("r", Result.REPLAYED, 200, 0, true, 1, 0, 1, null));
+    metrics.closed(
+        Scripted.head("/"), new Summary("r", Result.REPLAYED, 200, 0, false, 1, 0, 1, null));
 
     assertThat(series())
         .containsEntry("gateway_derived_keys_total{route=\"r\"}", 1.0)
