@@ -293,7 +293,9 @@ class KeySourcesTest {
           once(gateway.port(), post("/orders", uuid.toUpperCase(Locale.ROOT), "{}"));
       assertThat(upper.isReplay()).isFalse();
       assertRefused(
-          once(gateway.port(), post("/orders", "order-1", "{}")), "key-invalid", "a UUID");
+          once(gateway.port(), post("/orders", "order-1", "{}")),
+          "key-invalid",
+          "it is not of the form that is asked for here. A right one is a UUID");
     }
     try (TestGateway gateway =
         gateway(

@@ -160,6 +160,23 @@ class RouteRulesTest {
   }
 
   @Test
+  void tokensOfOthersOrOfAnybodyAreSaidToCount() {
+    String jwt = "jwt: { keys: \"%s\", audience: [api] }\n";
+    for (String keys : List.of("https://idp.test/k", "http://127.0.0.1:1/k", "http://[::1]/k")) {
+      assertThat(ScopeNotes.tokens(configuration(jwt.formatted(keys) + FILE))).isEmpty();
+    }
+    assertThat(ScopeNotes.tokens(configuration(jwt.formatted("http://127.evil.test/k") + FILE)))
+        .singleElement()
+        .asString()
+        .contains("between here and 127.evil.test can make tokens");
+    assertThat(ScopeNotes.tokens(configuration("jwt: { keys: \"https://idp.test/k\" }\n" + FILE)))
+        .singleElement()
+        .asString()
+        .contains("made for other services");
+    assertThat(ScopeNotes.tokens(configuration(FILE))).isEmpty();
+  }
+
+  @Test
   void callersShareTheirKeysWhereARouteNamesNoScope() {
     assertThat(
             ScopeNotes.shared(
@@ -173,20 +190,5 @@ class RouteRulesTest {
         .singleElement()
         .asString()
         .startsWith("route x: ");
-  }
-
-  @Test
-  void tokensThatWereNotMadeForThisGatewayAreNamedAtStart() {
-    String jwt = "jwt: { keys: \"http://idp.example/jwks\" }\n";
-    String careful = "jwt: { keys: \"https://idp.example/jwks\", issuer: i, audience: [a] }\n";
-
-    assertThat(ScopeNotes.lax(configuration(FILE))).isEmpty();
-    assertThat(ScopeNotes.lax(configuration(careful + FILE))).isEmpty();
-    assertThat(ScopeNotes.lax(configuration(jwt + FILE)))
-        .hasSize(3)
-        .allMatch(note -> note.startsWith("jwt: "))
-        .anyMatch(note -> note.contains("issuer"))
-        .anyMatch(note -> note.contains("audience"))
-        .anyMatch(note -> note.contains("plain http"));
   }
 }

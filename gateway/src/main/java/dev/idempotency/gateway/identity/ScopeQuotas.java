@@ -59,8 +59,7 @@ public final class ScopeQuotas implements Quota {
 
     synchronized Answer take() {
       if (options.unfinished() > 0 && unfinished >= options.unfinished()) {
-        return new Answer.Spent(
-            UNTIL_ONE_ENDS, "this caller has " + unfinished + " operations that are not finished");
+        return new Answer.Spent(UNTIL_ONE_ENDS, "this caller has too many unfinished operations");
       }
       if (options.newKeys() > 0) {
         fill();

@@ -165,6 +165,9 @@ final class BadIdentityFiles {
             route("quota: { new-keys: 0, within: 1s }"),
             "routes[0].quota: no limit (expected: new-keys or unfinished above 0)"),
         both(
+            route("quota: { within: 1m }"),
+            "routes[0].quota: no limit (expected: new-keys or unfinished above 0)"),
+        both(
             route("quota: {}"),
             "routes[0].quota: no limit (expected: new-keys or unfinished above 0)"),
         both(
