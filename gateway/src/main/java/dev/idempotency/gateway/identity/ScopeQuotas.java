@@ -59,7 +59,8 @@ public final class ScopeQuotas implements Quota {
 
     synchronized Answer take() {
       if (options.unfinished() > 0 && unfinished >= options.unfinished()) {
-        return new Answer.Spent(UNTIL_ONE_ENDS, "this caller has too many unfinished operations");
+        return new Answer.Spent(
+            UNTIL_ONE_ENDS, "this caller has " + unfinished + " operations that are not finished");
       }
       if (options.newKeys() > 0) {
         fill();
