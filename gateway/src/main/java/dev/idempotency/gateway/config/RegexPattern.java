@@ -44,6 +44,11 @@ public final class RegexPattern implements KeyPattern {
   }
 
   @Override
+  public String regex() {
+    return pattern.pattern();
+  }
+
+  @Override
   public boolean matches(String key) {
     return pattern.matches(key);
   }

@@ -71,11 +71,16 @@ public record AnswerRule(Style style, @Nullable Cors cors) {
 
   /**
    * Makes a replay fit for the page that asks. Permissions made for one origin are not shown to
-   * another; where the route itself allows that page, it gets its own.
+   * another; where the route itself allows that page, it gets its own, also where the first request
+   * came from no page.
    */
   void readdress(Headers replay, Headers request) {
     String allowed = replay.get(CrossOrigin.ALLOW_ORIGIN);
-    if (allowed != null && !allowed.equals("*") && !allowed.equals(request.get("Origin"))) {
+    boolean right =
+        allowed == null
+            ? cors == null
+            : allowed.equals("*") || allowed.equals(request.get("Origin"));
+    if (!right) {
       CrossOrigin.readdress(cors, replay, request);
     }
     expose(replay);

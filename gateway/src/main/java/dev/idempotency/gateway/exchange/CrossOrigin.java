@@ -24,6 +24,7 @@ final class CrossOrigin {
           ResponseFields.BYPASSED,
           ResponseFields.REDACTED,
           "Retry-After",
+          StripeError.SHOULD_RETRY,
           "Link");
 
   private CrossOrigin() {}

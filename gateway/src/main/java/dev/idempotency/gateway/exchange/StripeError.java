@@ -10,7 +10,7 @@ import dev.idempotency.gateway.http.Response;
  */
 final class StripeError {
 
-  private static final String SHOULD_RETRY = "Stripe-Should-Retry";
+  static final String SHOULD_RETRY = "Stripe-Should-Retry";
 
   private StripeError() {}
 

@@ -29,6 +29,11 @@ public interface KeyPattern {
 
   boolean matches(String key);
 
+  /** A regular expression that says the same, for programs; null where there is none. */
+  default @Nullable String regex() {
+    return null;
+  }
+
   /** When a key that matches was made, as it says itself; null where it does not say. */
   default @Nullable Instant madeAt(String key) {
     return null;

@@ -57,6 +57,10 @@ final class PolicyJson {
     list("sources", keys.sources(), this::source);
     text("syntax", route.isStrict() ? "strict" : "lenient");
     text("pattern", keys.pattern().expected());
+    String regex = keys.pattern().regex();
+    if (regex != null) {
+      text("regex", regex);
+    }
     member("minimum_length").append(1);
     member("maximum_length").append(IdempotencyKey.MAX_LENGTH);
     KeyRule.KeyAge age = keys.age();

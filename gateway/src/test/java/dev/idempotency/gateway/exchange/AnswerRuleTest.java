@@ -25,7 +25,7 @@ class AnswerRuleTest {
   private static final String OWN_FIELDS =
       "Idempotent-Replayed, Idempotency-Key-Derived, Idempotency-Expires,"
           + " Idempotency-Original-Trace, Idempotency-Bypassed, Idempotency-Redacted,"
-          + " Retry-After, Link";
+          + " Retry-After, Stripe-Should-Retry, Link";
   private static final AnswerRule SILENT = AnswerRule.DEFAULT;
   private static final AnswerRule APPS = cors(false, APP, OTHER);
   private static final AnswerRule LOGGED_IN = cors(true, APP);
@@ -109,7 +109,7 @@ class AnswerRuleTest {
         .containsExactly(
             "X-Total, link, Retry-After, Idempotent-Replayed, Idempotency-Key-Derived,"
                 + " Idempotency-Expires, Idempotency-Original-Trace, Idempotency-Bypassed,"
-                + " Idempotency-Redacted");
+                + " Idempotency-Redacted, Stripe-Should-Retry");
   }
 
   @Test
@@ -190,6 +190,14 @@ class AnswerRuleTest {
       replay.forEach((name, value) -> assertThat(name).doesNotStartWith("Access-Control-"));
       assertThat(replay.get("Idempotent-Replayed")).isEqualTo("true");
     }
+  }
+
+  @Test
+  void replayOfAnAnswerToNoPageIsForAnOriginOfTheRoute() {
+    Headers replay = replay(APPS, origin(OTHER));
+    assertThat(replay.all("Access-Control-Allow-Origin")).containsExactly(OTHER);
+    assertThat(replay.all("Vary")).containsExactly("Origin");
+    assertThat(replay(SILENT, origin(OTHER)).contains("Access-Control-Allow-Origin")).isFalse();
   }
 
   @Test

@@ -96,6 +96,11 @@ class PolicyTest {
       }
 
       @Override
+      public String regex() {
+        return "[0-7][0-9A-Z]{25}";
+      }
+
+      @Override
       public boolean matches(String key) {
         return true;
       }
@@ -210,7 +215,8 @@ class PolicyTest {
         .isEqualTo(
             "{\"required\":false,\"sources\":[{\"in\":\"header\",\"name\":\"Idempotency-Key\"},"
                 + "{\"in\":\"query\",\"name\":\"request_id\"}],\"syntax\":\"strict\","
-                + "\"pattern\":\"a ULID\",\"minimum_length\":1,\"maximum_length\":255,"
+                + "\"pattern\":\"a ULID\",\"regex\":\"[0-7][0-9A-Z]{25}\","
+                + "\"minimum_length\":1,\"maximum_length\":255,"
                 + "\"maximum_age\":\"PT6H\",\"first_sent_header\":\"Idempotency-First-Sent\","
                 + "\"derived_for\":\"PT10S\"}");
     assertThat(route.path("scope").toString())
