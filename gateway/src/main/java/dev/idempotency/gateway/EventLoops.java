@@ -160,7 +160,9 @@ final class EventLoops {
     List<PolicyRoute> listed = new ArrayList<>();
     for (int i = 0; i < routes.size(); i++) {
       Route route = routes.get(i);
-      if (route.keying() != Route.Keying.OFF && configuration.routes().get(i).listed()) {
+      // A client must not rely on a route that only observes: its retries are executed again.
+      boolean protects = route.keying() != Route.Keying.OFF && !route.observe();
+      if (protects && configuration.routes().get(i).listed()) {
         listed.add(PolicyRoute.of(route));
       }
     }

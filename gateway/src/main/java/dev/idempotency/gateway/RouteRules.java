@@ -41,19 +41,22 @@ final class RouteRules {
   static KeyRule keys(Configuration.Route route) {
     RouteKey key = route.key();
     return new KeyRule(
-        key.sources().stream().map(RouteRules::source).toList(),
+        key.sources().stream().map(source -> source(source, route.requestLimit())).toList(),
         syntax(key.syntax()),
         pattern(key.form()),
         key.hasAge() ? new KeyRule.KeyAge(key.firstSent(), route.retention(), key.skew()) : null,
         key.derive());
   }
 
-  private static KeySource source(RouteKey.Source source) {
+  /**
+   * @param decodedLimit most bytes of a body whose content coding is undone
+   */
+  private static KeySource source(RouteKey.Source source, long decodedLimit) {
     if (source instanceof RouteKey.Source.Query query) {
       return new KeySource.Query(query.name());
     }
     if (source instanceof RouteKey.Source.Pointer pointer) {
-      return new KeySource.Pointer(pointer.pointer(), new JsonKey(pointer.pointer()));
+      return new KeySource.Pointer(pointer.pointer(), new JsonKey(pointer.pointer(), decodedLimit));
     }
     return new KeySource.Header(((RouteKey.Source.Header) source).name());
   }

@@ -3,6 +3,9 @@ package dev.idempotency.gateway;
 import dev.idempotency.gateway.config.Configuration;
 import dev.idempotency.gateway.config.Configuration.Keying;
 import dev.idempotency.gateway.config.Scope;
+import dev.idempotency.gateway.config.Tokens;
+import java.net.URI;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
@@ -20,6 +23,7 @@ final class ScopeNotes {
   static void log(Configuration configuration) {
     shared(configuration).forEach(LOG::info);
     believed(configuration).forEach(LOG::warn);
+    tokens(configuration).forEach(LOG::warn);
   }
 
   /** Of each route with keys whose callers need no identity. */
@@ -49,6 +53,38 @@ final class ScopeNotes {
                     + ", as there are no trusted-proxies (name the proxies that set it, or say"
                     + " credential:NAME where the field is itself the proof)")
         .toList();
+  }
+
+  /** What makes tokens of others, or of anybody, count as a caller's. */
+  static List<String> tokens(Configuration configuration) {
+    Tokens tokens = configuration.tokens();
+    if (tokens == null) {
+      return List.of();
+    }
+    List<String> notes = new ArrayList<>(2);
+    if (tokens.audience().isEmpty()) {
+      notes.add(
+          "jwt: tokens that the issuer made for other services count as well (name this one in"
+              + " jwt.audience)");
+    }
+    if (comesInClear(tokens.keys())) {
+      notes.add(
+          "jwt: whoever is between here and "
+              + tokens.keys().getHost()
+              + " can make tokens, as jwt.keys come by http (take https, or a file)");
+    }
+    return notes;
+  }
+
+  /** Over a network, that is, and not from this machine. */
+  private static boolean comesInClear(URI keys) {
+    String host = keys.getHost();
+    boolean here =
+        host == null
+            || host.equals("localhost")
+            || host.equals("[::1]")
+            || host.matches("127(\\.\\d{1,3}){3}");
+    return "http".equals(keys.getScheme()) && !here;
   }
 
   private static String names(Configuration.Route route) {

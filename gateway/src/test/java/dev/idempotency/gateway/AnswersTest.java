@@ -134,6 +134,7 @@ class AnswersTest {
       routes:
         - { name: shown, path: /shown/**, upstream: app, retention: 48h, in-flight: wait 5s }
         - { name: hidden, path: /hidden, upstream: app, listed: false }
+        - { name: watched, path: /watched, upstream: app, observe: true }
         - { name: plain, path: /**, upstream: app, idempotency: off }
       """;
 
@@ -152,6 +153,8 @@ class AnswersTest {
     assertThat(route.path("retention").path("text").asText()).isEqualTo("2 days");
     assertThat(route.path("in_flight").path("wait").asText()).isEqualTo("PT5S");
     assertThat(response.text()).doesNotContain("hidden", upstream.url());
+    // Its duplicates are executed again: who reads that it has keys would rely on them.
+    assertThat(response.text()).doesNotContain("watched");
   }
 
   @Test

@@ -8,10 +8,14 @@ import static org.awaitility.Awaitility.await;
 
 import dev.idempotency.gateway.testing.RawResponse;
 import dev.idempotency.gateway.testing.ScriptedUpstream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -140,6 +144,43 @@ class KeySourcesTest {
     }
   }
 
+  @OnBothStores
+  void keyInACompressedBodyIsFound(String store) {
+    try (TestGateway gateway = gateway(store, "idempotency: required", "key: { pointer: /key }")) {
+      byte[] body = gzip("{\"key\":\"k-1\",\"amount\":1}");
+      RawResponse first = once(gateway.port(), coded(body));
+      assertThat(first.status()).isEqualTo(201);
+      assertThat(upstream.last().body()).isEqualTo(body);
+      byte[] retry = gzip("{ \"amount\": 1.0, \"key\": \"k-1\" }");
+      assertReplay(once(gateway.port(), coded(retry)), first);
+      byte[] reuse = gzip("{\"key\":\"k-1\",\"amount\":2}");
+      assertThat(once(gateway.port(), coded(reuse)).problem()).isEqualTo("key-reused");
+
+      byte[] plain = "{\"key\":\"k-1\"}".getBytes(StandardCharsets.UTF_8);
+      assertRefused(
+          once(gateway.port(), coded(plain)), "key-invalid", "not what its Content-Encoding says");
+      byte[] large = gzip("{\"key\":\"k-1\"}" + " ".repeat(1 << 20));
+      assertRefused(
+          once(gateway.port(), coded(large)), "key-invalid", "larger than the 1048576 bytes");
+      assertThat(runs).hasValue(1);
+      await().until(() -> gateway.gateway().heldBytes() == 0);
+    }
+  }
+
+  private static byte[] coded(byte[] body) {
+    return request("POST", "/orders", null, "application/json", body, "Content-Encoding: gzip");
+  }
+
+  private static byte[] gzip(String content) {
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    try (GZIPOutputStream out = new GZIPOutputStream(bytes)) {
+      out.write(content.getBytes(StandardCharsets.UTF_8));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return bytes.toByteArray();
+  }
+
   @Test
   void bodyWithoutAKeyPassesWhereKeysAreOptional() {
     try (TestGateway gateway = gateway("memory", "key: { pointer: /key }")) {
@@ -252,7 +293,9 @@ class KeySourcesTest {
           once(gateway.port(), post("/orders", uuid.toUpperCase(Locale.ROOT), "{}"));
       assertThat(upper.isReplay()).isFalse();
       assertRefused(
-          once(gateway.port(), post("/orders", "order-1", "{}")), "key-invalid", "a UUID");
+          once(gateway.port(), post("/orders", "order-1", "{}")),
+          "key-invalid",
+          "it is not of the form that is asked for here. A right one is a UUID");
     }
     try (TestGateway gateway =
         gateway(

@@ -160,6 +160,23 @@ class RouteRulesTest {
   }
 
   @Test
+  void tokensOfOthersOrOfAnybodyAreSaidToCount() {
+    String jwt = "jwt: { keys: \"%s\", audience: [api] }\n";
+    for (String keys : List.of("https://idp.test/k", "http://127.0.0.1:1/k", "http://[::1]/k")) {
+      assertThat(ScopeNotes.tokens(configuration(jwt.formatted(keys) + FILE))).isEmpty();
+    }
+    assertThat(ScopeNotes.tokens(configuration(jwt.formatted("http://127.evil.test/k") + FILE)))
+        .singleElement()
+        .asString()
+        .contains("between here and 127.evil.test can make tokens");
+    assertThat(ScopeNotes.tokens(configuration("jwt: { keys: \"https://idp.test/k\" }\n" + FILE)))
+        .singleElement()
+        .asString()
+        .contains("made for other services");
+    assertThat(ScopeNotes.tokens(configuration(FILE))).isEmpty();
+  }
+
+  @Test
   void callersShareTheirKeysWhereARouteNamesNoScope() {
     assertThat(
             ScopeNotes.shared(

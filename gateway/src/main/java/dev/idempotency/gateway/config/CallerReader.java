@@ -31,8 +31,8 @@ final class CallerReader {
       int newKeys = quota.get("new-keys", COUNT, defaults.newKeys());
       Duration within = quota.get("within", WITHIN, defaults.within());
       int unfinished = quota.get("unfinished", COUNT, defaults.unfinished());
-      boolean given = quota.has("new-keys") || quota.has("unfinished");
-      if (newKeys == 0 && unfinished == 0 && (given || quota.isEmptyMapping())) {
+      // Where it is no mapping, that is a problem already.
+      if (newKeys == 0 && unfinished == 0 && quota.isMapping()) {
         problems.add(quota.path(), "no limit", "new-keys or unfinished above 0");
       }
       return new Quota(newKeys, within, unfinished);

@@ -22,6 +22,7 @@ final class FingerprintReader {
     Body body = fingerprint.get("body", BODY, DEFAULTS.body());
     List<String> ignore = members("ignore", body, DEFAULTS.ignore());
     List<String> only = members("only", body, DEFAULTS.only());
+    lookApart(only, ignore);
     List<String> headers = fingerprint.list("headers", Formats.HEADER).orElse(DEFAULTS.headers());
     @Nullable List<String> query =
         fingerprint.listOrNone("query", IdentityFormats.PARAMETER).orElse(DEFAULTS.query());
@@ -35,6 +36,22 @@ final class FingerprintReader {
       }
     }
     return new Fingerprinting(body, ignore, only, headers, query, version);
+  }
+
+  /** What alone counts must be able to. */
+  private void lookApart(List<String> only, List<String> ignore) {
+    for (int i = 0; i < only.size(); i++) {
+      String chosen = only.get(i);
+      for (String ignored : ignore) {
+        if (chosen.equals(ignored) || chosen.startsWith(ignored + '/')) {
+          problems.add(
+              fingerprint.path("only") + '[' + i + ']',
+              chosen,
+              "what ignore does not leave out, as it does with " + ignored);
+          break;
+        }
+      }
+    }
   }
 
   /** Bytes as they came have no members. */

@@ -47,9 +47,35 @@ final class YamlText {
     return Durations.print(duration);
   }
 
-  /** In double quotes, so that no word of YAML is met by chance. */
+  /** In double quotes, so that no word of YAML is met by chance (YAML 1.2 §5.7). */
   static String quote(Object value) {
-    return '"' + value.toString().replace("\\", "\\\\").replace("\"", "\\\"") + '"';
+    StringBuilder quoted = new StringBuilder("\"");
+    value.toString().codePoints().forEach(c -> append(quoted, c));
+    return quoted.append('"').toString();
+  }
+
+  /** A line break would be read as a blank, other controls not at all. */
+  private static void append(StringBuilder quoted, int c) {
+    if (c == '"' || c == '\\') {
+      quoted.append('\\').append((char) c);
+    } else if (isPrintable(c)) {
+      quoted.appendCodePoint(c);
+    } else {
+      quoted.append(String.format("\\U%08x", c));
+    }
+  }
+
+  private static boolean isPrintable(int c) {
+    return switch (Character.getType(c)) {
+      case Character.CONTROL,
+          Character.FORMAT,
+          Character.LINE_SEPARATOR,
+          Character.PARAGRAPH_SEPARATOR,
+          Character.SURROGATE,
+          Character.UNASSIGNED ->
+          false;
+      default -> true;
+    };
   }
 
   @Override

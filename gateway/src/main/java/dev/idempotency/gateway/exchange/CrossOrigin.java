@@ -22,6 +22,7 @@ final class CrossOrigin {
           ResponseFields.EXPIRES,
           ResponseFields.ORIGINAL_TRACE,
           ResponseFields.BYPASSED,
+          ResponseFields.REDACTED,
           "Retry-After",
           "Link");
 

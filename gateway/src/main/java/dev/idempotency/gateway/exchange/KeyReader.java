@@ -67,7 +67,7 @@ final class KeyReader {
       return malformed(source, malformed.reason());
     }
     return reading instanceof Reading.Present present && !pattern.matches(present.key().value())
-        ? malformed(source, "expected is " + pattern.expected())
+        ? malformed(source, "it is not of the form that is asked for here")
         : reading;
   }
 

@@ -54,7 +54,6 @@ final class KeyTime {
     String place = field == null ? "the key" : "the header " + field;
     if (made == null) {
       return invalid(
-          rule,
           field == null
               ? "the key does not say when it was made"
               : place
@@ -65,15 +64,15 @@ final class KeyTime {
     }
     long millis = made.toEpochMilli();
     if (millis > now + age.skew().toMillis()) {
-      return invalid(rule, place + " is of a time in the future: a clock is wrong");
+      return invalid(place + " is of a time in the future: a clock is wrong");
     }
     return millis + age.retention().toMillis() - age.skew().toMillis() <= now
         ? new Refusal(Result.KEY_EXPIRED, Problems.keyExpired())
         : null;
   }
 
-  private static Refusal invalid(KeyRule rule, String reason) {
-    return new Refusal(Result.KEY_INVALID, Problems.keyInvalid(rule, reason));
+  private static Refusal invalid(String reason) {
+    return new Refusal(Result.KEY_INVALID, Problems.keyTimeInvalid(reason));
   }
 
   /** The time that the field's lines say, or null where that is not one. */

@@ -34,11 +34,20 @@ public final class Problems {
    * @param reason what is wrong and where, without the bytes that came
    */
   static ProblemDetails keyInvalid(KeyRule rule, String reason) {
-    return problem(
-        "key-invalid",
-        400,
-        "The idempotency key is malformed",
-        sentence(reason) + ". " + rightKey(rule));
+    return keyInvalid(sentence(reason) + ". " + rightKey(rule));
+  }
+
+  /**
+   * 400: the key itself is of the right form, the time of it is not.
+   *
+   * @param reason what is wrong and where, without the bytes that came
+   */
+  static ProblemDetails keyTimeInvalid(String reason) {
+    return keyInvalid(sentence(reason) + '.');
+  }
+
+  private static ProblemDetails keyInvalid(String detail) {
+    return problem("key-invalid", 400, "The idempotency key is malformed", detail);
   }
 
   private static String sentence(String text) {

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
  * <p>The order between names says nothing, the order within one name does. Readers disagree on what
  * is one name: some take {@code a[]}, {@code a[b]} and {@code a} for parts of one value whose order
  * counts, some fold case, some read "." and " " as "_". So the order is kept among all names that
- * begin alike up to the first "[" by any of these readings. {@code a} and {@code a=} differ, since
- * some readers tell null from empty.
+ * begin alike up to the first "[" or octet beyond ASCII by any of these readings. {@code a} and
+ * {@code a=} differ, since some readers tell null from empty.
  *
  * <p>What readers understand differently has no pairs: empty ones, a broken escape, ";" (which
  * separated pairs once), octets that ought to be escaped, odd brackets, and more than {@link
@@ -65,7 +65,9 @@ final class FormPairs {
   /**
    * Appends the pairs after their number, in an order that is the same however they came.
    *
-   * @param names the names of the pairs that count, or null for all
+   * @param names the names of the pairs that count, or null for all. What a reader may take for
+   *     such a name, as {@code a[]} and {@code A} for {@code a}, counts too: what it says would else
+   *     change unseen
    */
   void write(CanonicalText target, @Nullable List<byte[]> names) {
     target.reserve(Integer.BYTES);
@@ -86,10 +88,10 @@ final class FormPairs {
 
   private boolean isNamed(int at, List<byte[]> names) {
     int from = at + Integer.BYTES;
-    int to = from + nameLength(at);
+    int length = nameLength(at);
     for (int i = 0; i < names.size(); i++) {
       byte[] name = names.get(i);
-      if (Arrays.equals(name, 0, name.length, text.bytes, from, to)) {
+      if (compare(text.bytes, from, length, name, 0, name.length) == 0) {
         return true;
       }
     }
@@ -213,15 +215,18 @@ final class FormPairs {
     }
   }
 
-  /** Compares how two names begin. */
   private int compare(int a, int b) {
-    int atA = starts[a];
-    int atB = starts[b];
-    int lengthA = nameLength(atA);
-    int lengthB = nameLength(atB);
+    int fromA = starts[a] + Integer.BYTES;
+    int fromB = starts[b] + Integer.BYTES;
+    int lengthA = nameLength(starts[a]);
+    return compare(text.bytes, fromA, lengthA, text.bytes, fromB, nameLength(starts[b]));
+  }
+
+  /** Compares how two names begin. */
+  private int compare(byte[] a, int fromA, int lengthA, byte[] b, int fromB, int lengthB) {
     for (int i = 0; ; i++) {
-      int one = i < lengthA ? folded(text.bytes[atA + Integer.BYTES + i]) : -1;
-      int other = i < lengthB ? folded(text.bytes[atB + Integer.BYTES + i]) : -1;
+      int one = i < lengthA ? folded(a[fromA + i]) : -1;
+      int other = i < lengthB ? folded(b[fromB + i]) : -1;
       work++;
       if (one != other || one < 0) {
         return one - other;
@@ -231,7 +236,7 @@ final class FormPairs {
 
   private static int folded(byte b) {
     if (b < 0) {
-      return 0x80; // whose case nobody folds alike
+      return -1; // whose case nobody folds alike, and which may be no UTF-8
     }
     return switch (b) {
       case '[' -> -1;

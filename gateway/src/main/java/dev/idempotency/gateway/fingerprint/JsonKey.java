@@ -15,13 +15,16 @@ import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 
 /**
  * The key that is a string in a JSON body. The whole document is read: what is broken anywhere, or
  * has a name twice on the way to the key, would be read by somebody else in another way and is
- * refused.
+ * refused. The content codings gzip and deflate (RFC 9110 §8.4.1) are undone first, within a limit;
+ * of a body that is coded in another way nobody here can say what its key is.
  *
- * <p>Threading: safe from any thread. Time and memory are linear in the body, and nothing recurses.
+ * <p>Threading: safe from any thread. Time and memory are linear in the body, or in the limit where
+ * the body is coded, and nothing recurses.
  */
 public final class JsonKey implements KeyInBody {
 
@@ -40,17 +43,20 @@ public final class JsonKey implements KeyInBody {
           .build();
 
   private final String[] tokens;
+  private final long decodedLimit;
 
   /**
    * @param pointer a JSON pointer (RFC 6901) to a part of a document
+   * @param decodedLimit most bytes of a body whose content coding is undone
    */
-  public JsonKey(String pointer) {
+  public JsonKey(String pointer, long decodedLimit) {
     PointerTree.check(pointer);
     String[] parts = pointer.substring(1).split("/", -1);
     for (int i = 0; i < parts.length; i++) {
       parts[i] = parts[i].replace("~1", "/").replace("~0", "~");
     }
     this.tokens = parts;
+    this.decodedLimit = decodedLimit;
   }
 
   @Override
@@ -63,14 +69,29 @@ public final class JsonKey implements KeyInBody {
     if (type == null || headers.count("content-type") > 1 || !MediaType.of(type).isJson()) {
       return malformed("the body is not JSON in UTF-8 by its Content-Type");
     }
-    String coding = headers.get("content-encoding");
-    if (coding != null
-        && (headers.count("content-encoding") > 1 || !coding.equalsIgnoreCase("identity"))) {
-      return malformed("the body is coded");
+    return RequestFrame.isCoded(headers) ? decoded(headers, body) : text(body);
+  }
+
+  private Reading decoded(Headers headers, byte[] body) {
+    List<String> codings = ContentDecoder.codings(headers.all("content-encoding"));
+    if (!ContentDecoder.knows(codings)) {
+      return malformed(
+          "the body's Content-Encoding can't be undone (expected: gzip or deflate, at most "
+              + ContentDecoder.MOST_CODINGS
+              + " of them)");
     }
+    ContentDecoder decoder = new ContentDecoder(codings, decodedLimit);
+    return switch (decoder.decode(body)) {
+      case DECODED -> text(decoder.content());
+      case UNREADABLE -> malformed("the body is not what its Content-Encoding says");
+      case TOO_LARGE ->
+          malformed("the decoded body is larger than the " + decodedLimit + " bytes allowed");
+    };
+  }
+
+  private Reading text(byte[] body) {
     try {
-      CharBuffer text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(body));
-      return find(text);
+      return find(StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(body)));
     } catch (CharacterCodingException e) {
       return malformed("the body is not UTF-8");
     }

@@ -25,7 +25,8 @@ public final class Policy implements PublicPage {
           "Idempotency-Key-Derived",
           "Idempotency-Expires",
           "Idempotency-Original-Trace",
-          "Idempotency-Bypassed");
+          "Idempotency-Bypassed",
+          "Idempotency-Redacted");
 
   private final Page json;
   private final Page html;

@@ -4,6 +4,7 @@ import dev.idempotency.gateway.exchange.KeyRule;
 import dev.idempotency.gateway.exchange.KeySource;
 import dev.idempotency.gateway.http.ProblemType;
 import dev.idempotency.gateway.idempotency.IdempotencyKey;
+import dev.idempotency.gateway.idempotency.KeyPattern;
 import java.util.List;
 import java.util.stream.Collectors;
 
@@ -88,7 +89,9 @@ final class PolicyHtml {
             .map(PolicyHtml::escaped)
             .collect(Collectors.joining(", or ")));
     text.append("; ").append(escaped(keys.pattern().expected()));
-    text.append(" of 1 to ").append(IdempotencyKey.MAX_LENGTH).append(" characters");
+    if (keys.pattern() == KeyPattern.ANY) {
+      text.append(" of 1 to ").append(IdempotencyKey.MAX_LENGTH).append(" characters");
+    }
     text.append(route.isStrict() ? ", as a quoted string" : "");
     KeyRule.KeyAge age = keys.age();
     if (age != null) {

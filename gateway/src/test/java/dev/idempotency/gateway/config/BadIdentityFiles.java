@@ -165,6 +165,9 @@ final class BadIdentityFiles {
             route("quota: { new-keys: 0, within: 1s }"),
             "routes[0].quota: no limit (expected: new-keys or unfinished above 0)"),
         both(
+            route("quota: { within: 1m }"),
+            "routes[0].quota: no limit (expected: new-keys or unfinished above 0)"),
+        both(
             route("quota: {}"),
             "routes[0].quota: no limit (expected: new-keys or unfinished above 0)"),
         both(
@@ -229,7 +232,19 @@ final class BadIdentityFiles {
         both(
             route("fingerprint: { version: 1, query: [a] }"),
             "routes[0].fingerprint.query: given beside version: 1 (expected: none, or version: 2"
-                + " which knows it)"));
+                + " which knows it)"),
+        both(
+            route("fingerprint: { version: 1, only: [/a] }"),
+            "routes[0].fingerprint.only: given beside version: 1 (expected: none, or version: 2"
+                + " which knows it)"),
+        readerOnly(
+            route("fingerprint: { only: [/b, /a/b], ignore: [/c, /a] }"),
+            "routes[0].fingerprint.only[1]: /a/b (expected: what ignore does not leave out, as it"
+                + " does with /a)"),
+        readerOnly(
+            route("fingerprint: { only: [/a], ignore: [/a] }"),
+            "routes[0].fingerprint.only[0]: /a (expected: what ignore does not leave out, as it"
+                + " does with /a)"));
   }
 
   private static Stream<BadFile> answers() {

@@ -108,7 +108,7 @@ class ConfigurationReaderTest {
           fingerprint:
             ignore: [/sent_at, /a~1b/0]
             headers: [X-Version]
-            only: [/order, /sent_at]
+            only: [/order, /a~1b]
             query: [a, "b c"]
             version: 2
           observe: true
@@ -313,7 +313,7 @@ class ConfigurationReaderTest {
                 new Fingerprinting(
                     Fingerprinting.Body.CANONICAL,
                     List.of("/sent_at", "/a~1b/0"),
-                    List.of("/order", "/sent_at"),
+                    List.of("/order", "/a~1b"),
                     List.of("X-Version"),
                     List.of("a", "b c"),
                     2),

@@ -24,7 +24,8 @@ class AnswerRuleTest {
   private static final String OTHER = "https://other.example";
   private static final String OWN_FIELDS =
       "Idempotent-Replayed, Idempotency-Key-Derived, Idempotency-Expires,"
-          + " Idempotency-Original-Trace, Idempotency-Bypassed, Retry-After, Link";
+          + " Idempotency-Original-Trace, Idempotency-Bypassed, Idempotency-Redacted,"
+          + " Retry-After, Link";
   private static final AnswerRule SILENT = AnswerRule.DEFAULT;
   private static final AnswerRule APPS = cors(false, APP, OTHER);
   private static final AnswerRule LOGGED_IN = cors(true, APP);
@@ -107,7 +108,8 @@ class AnswerRuleTest {
     assertThat(answer.all("Access-Control-Expose-Headers"))
         .containsExactly(
             "X-Total, link, Retry-After, Idempotent-Replayed, Idempotency-Key-Derived,"
-                + " Idempotency-Expires, Idempotency-Original-Trace, Idempotency-Bypassed");
+                + " Idempotency-Expires, Idempotency-Original-Trace, Idempotency-Bypassed,"
+                + " Idempotency-Redacted");
   }
 
   @Test

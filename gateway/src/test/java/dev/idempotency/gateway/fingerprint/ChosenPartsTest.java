@@ -91,7 +91,12 @@ class ChosenPartsTest {
     "/?a=1, /, false",
     "/?a=1, /?a=1&a=1, false",
     "/?a=1&a=2, /?a=2&a=1, false",
-    "/?a[]=1&t=1, /?a[]=2&t=1, true",
+    // what one reader or another takes for a
+    "/?a[]=1&t=1, /?a[]=2&t=1, false",
+    "/?a[x]=1&t=1, /?a[x]=2&t=1, false",
+    "/?a%5B%5D=1&t=1, /?t=2&a[]=1, true",
+    "/?A=1, /?A=2, false",
+    "/?ab=1, /?ab=2, true",
     "/?a=1&t=5;, /?a=1&t=6;, false",
     "/?a=1&&t=5, /?a=1&&t=6, false",
   })

@@ -65,6 +65,8 @@ class FormPairsTest {
         "a=1&A=2 | A=2&a=1",
         "a.b=1&a_b=2 | a_b=2&a.b=1",
         "a+b=1&a_b=2 | a_b=2&a+b=1",
+        "%FF=1&%EF%BF%BD=2 | %EF%BF%BD=2&%FF=1",
+        "a%C3%A9b=1&a%E9b=2 | a%E9b=2&a%C3%A9b=1",
         "%C3%89=1&%C3%A9=2 | %C3%A9=2&%C3%89=1",
         // what has no pairs counts as it came
         "a=1&&b=2 | b=2&&a=1",

@@ -68,6 +68,41 @@ class JsonCanonicalizerFuzzTest {
   }
 
   @Test
+  void chosenPartsHaveTheFormOfTheOracle() {
+    forSeeds(
+        2_000,
+        (seed, random) -> {
+          RandomJson json = new RandomJson(random);
+          Object value = json.value(5);
+          Set<String> chosen = pointers(json, value, 1 + random.nextInt(3));
+          Set<String> ignored = pointers(json, value, random.nextInt(3));
+          // What is left out as a whole can't be chosen.
+          ignored.removeIf(i -> chosen.stream().anyMatch(c -> (c + '/').startsWith(i + '/')));
+          byte[] document = json.spell(value);
+
+          Optional<String> form =
+              canonical(
+                  document, PointerTree.choosing(List.copyOf(chosen), List.copyOf(ignored)));
+
+          if (!chosen.isEmpty()) {
+            assertThat(form)
+                .as("seed %d: %s of %s without %s", seed, chosen, text(document), ignored)
+                .isPresent()
+                .isEqualTo(JsonOracle.chosen(document, chosen, ignored));
+            assertThat(canonicalizer.isChosen()).as("seed %d", seed).isTrue();
+          }
+        });
+  }
+
+  private static Set<String> pointers(RandomJson json, Object value, int count) {
+    Set<String> pointers = new LinkedHashSet<>();
+    for (int i = 0; i < count; i++) {
+      json.pointer(value).ifPresent(pointers::add);
+    }
+    return pointers;
+  }
+
+  @Test
   void mutatedBytesHaveTheFormOfTheOracleOrNone() {
     forSeeds(
         4_000,

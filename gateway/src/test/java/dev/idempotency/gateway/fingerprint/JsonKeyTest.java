@@ -8,8 +8,14 @@ import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.http.RequestHead;
 import dev.idempotency.gateway.idempotency.IdempotencyKey;
 import dev.idempotency.gateway.idempotency.IdempotencyKey.Reading;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.Random;
+import java.util.zip.DeflaterOutputStream;
+import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -17,12 +23,14 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class JsonKeyTest {
 
+  private static final long LIMIT = 1 << 20;
+
   private static Reading find(String pointer, String body) {
     return find(pointer, body.getBytes(UTF_8), "Content-Type", "application/json");
   }
 
   private static Reading find(String pointer, byte[] body, String... fields) {
-    return new JsonKey(pointer).find(RequestHead.of("POST", "/", Headers.of(fields)), body);
+    return new JsonKey(pointer, LIMIT).find(RequestHead.of("POST", "/", Headers.of(fields)), body);
   }
 
   private static String reason(Reading reading) {
@@ -134,6 +142,66 @@ class JsonKeyTest {
   }
 
   @Test
+  void codingsThatAreKnownAreUndone() throws IOException {
+    byte[] body = "{\"k\":\"abc\"}".getBytes(UTF_8);
+    Reading key = new Reading.Present(new IdempotencyKey("abc"));
+
+    assertThat(coded("gzip", gzip(body))).isEqualTo(key);
+    assertThat(coded("X-GZIP", gzip(body))).isEqualTo(key);
+    assertThat(coded("deflate", deflated(body))).isEqualTo(key);
+    assertThat(coded("gzip , deflate", deflated(gzip(body)))).isEqualTo(key);
+    assertThat(coded("identity", body)).isEqualTo(key);
+  }
+
+  @Test
+  void codedBodyThatIsReadByNobodyOrByFewIsRefused() throws IOException {
+    byte[] secret = gzip("{\"k\":\"secret\"}".getBytes(UTF_8));
+    byte[] plain = "{\"k\":\"secret\"}".getBytes(UTF_8);
+
+    assertThat(reason(coded("gzip", plain))).contains("not what its Content-Encoding says");
+    byte[] cut = Arrays.copyOf(secret, secret.length - 1);
+    assertThat(reason(coded("gzip", cut))).contains("not what its Content-Encoding says");
+    byte[] longer = Arrays.copyOf(secret, secret.length + 1);
+    assertThat(reason(coded("gzip", longer))).contains("not what its Content-Encoding says");
+    for (String coding : new String[] {"br", "", "gzip,", "gzip, gzip, gzip", "identity, gzip"}) {
+      assertThat(reason(coded(coding, secret))).contains("can't be undone");
+    }
+    assertThat(reason(coded("gzip", gzip(gzip(plain))))).contains("not UTF-8");
+    assertThat(reason(coded("gzip", gzip(new byte[0])))).contains("blank");
+  }
+
+  @Test
+  void codedBodyIsReadUpToTheLimit() throws IOException {
+    byte[] fits = ("{\"k\":\"abc\"}" + " ".repeat((int) LIMIT - 11)).getBytes(UTF_8);
+    assertThat(coded("gzip", gzip(fits))).isInstanceOf(Reading.Present.class);
+    byte[] larger = Arrays.copyOf(fits, fits.length + 1);
+    assertThat(reason(coded("gzip", gzip(larger)))).contains("larger than the 1048576 bytes");
+    // What is in between counts, too.
+    assertThat(reason(coded("gzip, gzip", gzip(gzip(new byte[64 << 20])))))
+        .contains("larger than the 1048576 bytes");
+  }
+
+  private static Reading coded(String coding, byte[] body) {
+    return find("/k", body, "Content-Type", "application/json", "Content-Encoding", coding);
+  }
+
+  private static byte[] gzip(byte[] content) throws IOException {
+    ByteArrayOutputStream coded = new ByteArrayOutputStream();
+    try (OutputStream gzip = new GZIPOutputStream(coded)) {
+      gzip.write(content);
+    }
+    return coded.toByteArray();
+  }
+
+  private static byte[] deflated(byte[] content) throws IOException {
+    ByteArrayOutputStream coded = new ByteArrayOutputStream();
+    try (OutputStream deflater = new DeflaterOutputStream(coded)) {
+      deflater.write(content);
+    }
+    return coded.toByteArray();
+  }
+
+  @Test
   void everyKindOfJsonIsRead() {
     byte[] body = "{\"k\":\"abc\"}".getBytes(UTF_8);
     for (String type :
@@ -162,7 +230,7 @@ class JsonKeyTest {
   @ParameterizedTest
   @ValueSource(strings = {"", "k", "/a~", "/a~2"})
   void whatIsNoPointerIsRefusedAtTheStart(String pointer) {
-    assertThatIllegalArgumentException().isThrownBy(() -> new JsonKey(pointer));
+    assertThatIllegalArgumentException().isThrownBy(() -> new JsonKey(pointer, LIMIT));
   }
 
   @Test

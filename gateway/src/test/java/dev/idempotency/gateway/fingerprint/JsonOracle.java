@@ -15,6 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 
 /** The canonical form by another way: a tree of Jackson's, sorted maps and BigDecimal. */
 final class JsonOracle {
@@ -39,11 +40,25 @@ final class JsonOracle {
 
   /** The canonical form, or nothing where the bytes are no unambiguous JSON. */
   static Optional<String> canonical(byte[] json) {
-    return canonical(json, Set.of());
+    return canonical(json, pointer -> false);
   }
 
   /** The same without what these JSON pointers name. */
   static Optional<String> canonical(byte[] json, Set<String> ignored) {
+    return canonical(json, ignored::contains);
+  }
+
+  /** The same without what these JSON pointers do not lead to, or the others name. */
+  static Optional<String> chosen(byte[] json, Set<String> chosen, Set<String> ignored) {
+    return canonical(
+        json,
+        at ->
+            ignored.contains(at)
+                || chosen.stream()
+                    .noneMatch(c -> (c + '/').startsWith(at + '/') || at.startsWith(c + '/')));
+  }
+
+  private static Optional<String> canonical(byte[] json, Predicate<String> ignored) {
     try {
       String text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(json)).toString();
       JsonNode tree = MAPPER.readTree(text);
@@ -57,7 +72,7 @@ final class JsonOracle {
   }
 
   private static boolean write(
-      JsonNode node, String pointer, Set<String> ignored, StringBuilder out) {
+      JsonNode node, String pointer, Predicate<String> ignored, StringBuilder out) {
     if (node.isObject()) {
       return writeObject(node, pointer, ignored, out);
     } else if (node.isArray()) {
@@ -73,15 +88,15 @@ final class JsonOracle {
   }
 
   private static boolean writeArray(
-      JsonNode node, String pointer, Set<String> ignored, StringBuilder out) {
+      JsonNode node, String pointer, Predicate<String> ignored, StringBuilder out) {
     boolean valid = true;
     String comma = "";
     out.append('[');
     for (int i = 0; i < node.size(); i++) {
       String child = pointer + '/' + i;
-      boolean kept = !ignored.contains(child);
+      boolean kept = !ignored.test(child);
       StringBuilder target = kept ? out.append(comma) : new StringBuilder();
-      valid &= write(node.get(i), child, kept ? ignored : Set.of(), target);
+      valid &= write(node.get(i), child, kept ? ignored : all -> false, target);
       comma = kept ? "," : comma;
     }
     out.append(']');
@@ -89,7 +104,7 @@ final class JsonOracle {
   }
 
   private static boolean writeObject(
-      JsonNode node, String pointer, Set<String> ignored, StringBuilder out) {
+      JsonNode node, String pointer, Predicate<String> ignored, StringBuilder out) {
     // String's own order is the one of UTF-16 code units.
     TreeMap<String, JsonNode> members = new TreeMap<>();
     node.properties().forEach(member -> members.put(member.getKey(), member.getValue()));
@@ -98,11 +113,11 @@ final class JsonOracle {
     out.append('{');
     for (var member : members.entrySet()) {
       String child = pointer + '/' + token(member.getKey());
-      boolean kept = !ignored.contains(child);
+      boolean kept = !ignored.test(child);
       StringBuilder target = kept ? out.append(comma) : new StringBuilder();
       valid &= writeString(member.getKey(), target);
       target.append(':');
-      valid &= write(member.getValue(), child, kept ? ignored : Set.of(), target);
+      valid &= write(member.getValue(), child, kept ? ignored : all -> false, target);
       comma = kept ? "," : comma;
     }
     out.append('}');

@@ -229,7 +229,8 @@ class PolicyTest {
     assertThat(json().path("specification").asText())
         .isEqualTo("draft-ietf-httpapi-idempotency-key-header-07");
     assertThat(json().path("response_headers").toString())
-        .contains("Idempotent-Replayed", "Idempotency-Expires", "Idempotency-Original-Trace");
+        .contains("Idempotent-Replayed", "Idempotency-Expires", "Idempotency-Original-Trace")
+        .contains("Idempotency-Redacted");
   }
 
   @Test
