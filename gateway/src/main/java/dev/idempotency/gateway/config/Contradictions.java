@@ -109,6 +109,11 @@ final class Contradictions {
           ? ""
           : "forward-auth in this route, whose answer has the field";
     }
+    if (part instanceof Scope.Header header) {
+      return isCopied(route, header.name())
+          ? "auth:" + header.name() + ", as forward-auth answers it: in a request it is anybody's"
+          : "";
+    }
     if (part instanceof Scope.BasicUser) {
       boolean vouched = route.forwardAuth() != null || !configuration.trustedProxies().isEmpty();
       return vouched
@@ -116,6 +121,12 @@ final class Contradictions {
           : "forward-auth in this route, or trusted-proxies: the gateway itself checks no password";
     }
     return "";
+  }
+
+  /** Whether the field that goes upstream is the authorisation service's. */
+  private static boolean isCopied(Route route, String name) {
+    return route.forwardAuth() != null
+        && route.forwardAuth().copy().stream().anyMatch(name::equalsIgnoreCase);
   }
 
   private void upgrades(Route route, String path) {

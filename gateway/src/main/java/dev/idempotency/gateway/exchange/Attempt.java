@@ -416,6 +416,7 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
 
   private void withdraw(Result result, ProblemDetails problem) {
     phase = Phase.SETTLING;
+    keyed.neverBegan();
     settling.withdraw(result, problem);
   }
 

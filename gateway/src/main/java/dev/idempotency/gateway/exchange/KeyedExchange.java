@@ -525,6 +525,11 @@ abstract class KeyedExchange implements Exchange, Outgoing {
     course.end(result, status);
   }
 
+  /** Nothing came of the attempt, so that a retry is not one operation more. */
+  final void neverBegan() {
+    place.giveBack();
+  }
+
   /** The attempt has ended. */
   final void ended() {
     place.end();

@@ -1,5 +1,6 @@
 package dev.idempotency.gateway.fingerprint;
 
+import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.http.RequestHead;
 import dev.idempotency.gateway.idempotency.Fingerprint;
 import java.nio.charset.StandardCharsets;
@@ -20,6 +21,13 @@ final class VersionTwo {
 
   private static final int WHOLE_QUERY = 0;
   private static final int PARAMETERS = 1;
+
+  /** Apart from the tags of queries, which stand in the same place. */
+  private static final int OVERRIDDEN = 8;
+
+  private static final String[] OVERRIDES = {
+    "X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override"
+  };
   private static final int NO_CODING = 0;
   private static final int DECODED = 1;
   private static final int CODED = 2;
@@ -78,6 +86,7 @@ final class VersionTwo {
     frame.beginPart();
     frame.putText(head.method());
     frame.putText(head.path());
+    putOverrides(frame, head.headers());
     frame.beginPart();
     putQuery(frame, head.query());
     frame.beginPart();
@@ -87,6 +96,16 @@ final class VersionTwo {
     frame.beginPart();
     frame.putTag(form.kind().number);
     frame.put(form.hash());
+  }
+
+  /** A service may take one of these for the method, and so the request for another. */
+  private static void putOverrides(RequestFrame frame, Headers headers) {
+    for (int i = 0; i < OVERRIDES.length; i++) {
+      if (headers.contains(OVERRIDES[i])) {
+        frame.putTag(OVERRIDDEN + i);
+        frame.putLines(headers, OVERRIDES[i]);
+      }
+    }
   }
 
   private void putQuery(RequestFrame frame, @Nullable String query) {

@@ -149,6 +149,12 @@ final class BadIdentityFiles {
             "routes[0].scope: auth:X-User (expected: forward-auth in this route, whose answer has"
                 + " the field)"),
         readerOnly(
+            route(
+                "scope: [\"header:X-User\"]",
+                "forward-auth: { upstream: a, path: /check, copy: [x-user] }"),
+            "routes[0].scope: header:X-User (expected: auth:X-User, as forward-auth answers it: in a"
+                + " request it is anybody's)"),
+        readerOnly(
             route("scope: [\"basic:user\"]"),
             "routes[0].scope: basic:user (expected: forward-auth in this route, or trusted-proxies:"
                 + " the gateway itself checks no password)"),

@@ -81,13 +81,13 @@ class QuotaTest {
   }
 
   @Test
-  void operationWithoutAConnectionEndsAndGivesItsPlaceBack() {
+  void operationThatWasNeverSentIsNotCounted() {
     Stage stage = with().open();
     stage.acquired();
     stage.upstream.refuse(Upstream.Refusal.UNREACHABLE);
     stage.store.done();
 
-    assertThat(quota.events).containsExactly("take", "end");
+    assertThat(quota.events).containsExactly("take", "back");
   }
 
   @Test

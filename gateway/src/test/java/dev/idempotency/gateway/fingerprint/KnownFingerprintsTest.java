@@ -26,6 +26,20 @@ class KnownFingerprintsTest {
   private static final FingerprintRule RAW = new FingerprintRule(List.of(), List.of(), true, null);
 
   @Test
+  void methodThatAFieldNamesCountsByItself() {
+    for (String name :
+        List.of("X-HTTP-Method-Override", "x-http-method", "X-Method-Override")) {
+      RequestHead put = post("/orders?x=1", "Content-Type", JSON, name, "PUT");
+      RequestHead patch = post("/orders?x=1", "Content-Type", JSON, name, "PATCH");
+      assertThat(Requests.of(RULE, put, BODY)).isNotEqualTo(Requests.of(RULE, HEAD, BODY));
+      assertThat(Requests.of(RULE, put, BODY)).isNotEqualTo(Requests.of(RULE, patch, BODY));
+      assertThat(Requests.of(RULE, put, BODY)).isEqualTo(Requests.of(RULE, put, BODY));
+      assertThat(streamed(RAW, put, BODY, true).current())
+          .isNotEqualTo(streamed(RAW, HEAD, BODY, true).current());
+    }
+  }
+
+  @Test
   void firstSecretMakesAndAllRecognise() {
     FingerprintRule rotated = RULE.keyed(List.of(NEW, OLD));
     Fingerprints made = Requests.all(rotated, HEAD, bytes(BODY));
