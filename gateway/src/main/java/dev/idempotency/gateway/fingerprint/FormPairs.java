@@ -66,8 +66,8 @@ final class FormPairs {
    * Appends the pairs after their number, in an order that is the same however they came.
    *
    * @param names the names of the pairs that count, or null for all. What a reader may take for
-   *     such a name, as {@code a[]} and {@code A} for {@code a}, counts too: what it says would else
-   *     change unseen
+   *     such a name, as {@code a[]} and {@code A} for {@code a}, counts too: what it says would
+   *     else change unseen
    */
   void write(CanonicalText target, @Nullable List<byte[]> names) {
     target.reserve(Integer.BYTES);

@@ -81,8 +81,7 @@ class JsonCanonicalizerFuzzTest {
           byte[] document = json.spell(value);
 
           Optional<String> form =
-              canonical(
-                  document, PointerTree.choosing(List.copyOf(chosen), List.copyOf(ignored)));
+              canonical(document, PointerTree.choosing(List.copyOf(chosen), List.copyOf(ignored)));
 
           if (!chosen.isEmpty()) {
             assertThat(form)
