@@ -110,7 +110,7 @@ class EarlierRecordsTest {
   @BeforeEach
   void load() {
     for (String line : recorded()) {
-      String[] fields = line.split(" ");
+      String[] fields = line.split(" ", -1);
       RedisServer.shared().call("SET", decoded(fields[0]), decoded(fields[1]));
     }
   }
@@ -168,7 +168,7 @@ class EarlierRecordsTest {
         RawClient.once(gateway.port(), sent.request("k" + sent.target(), sent.body()));
       }
       for (String line : recorded().subList(0, sent().size())) {
-        String[] fields = line.split(" ");
+        String[] fields = line.split(" ", -1);
         String name = decoded(fields[0]).replaceFirst(PREFIX, prefix);
         assertThat(fingerprint(RedisServer.shared().call("GET", name)))
             .isEqualTo(fingerprint(decoded(fields[1])));

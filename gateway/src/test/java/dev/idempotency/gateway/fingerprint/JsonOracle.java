@@ -48,16 +48,6 @@ final class JsonOracle {
     return canonical(json, ignored::contains);
   }
 
-  /** The same without what these JSON pointers do not lead to, or the others name. */
-  static Optional<String> chosen(byte[] json, Set<String> chosen, Set<String> ignored) {
-    return canonical(
-        json,
-        at ->
-            ignored.contains(at)
-                || chosen.stream()
-                    .noneMatch(c -> (c + '/').startsWith(at + '/') || at.startsWith(c + '/')));
-  }
-
   private static Optional<String> canonical(byte[] json, Predicate<String> ignored) {
     try {
       String text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(json)).toString();
@@ -69,6 +59,16 @@ final class JsonOracle {
     } catch (CharacterCodingException | JacksonException e) {
       return Optional.empty();
     }
+  }
+
+  /** The same without what these JSON pointers do not lead to, or the others name. */
+  static Optional<String> chosen(byte[] json, Set<String> chosen, Set<String> ignored) {
+    return canonical(
+        json,
+        at ->
+            ignored.contains(at)
+                || chosen.stream()
+                    .noneMatch(c -> (c + '/').startsWith(at + '/') || at.startsWith(c + '/')));
   }
 
   private static boolean write(

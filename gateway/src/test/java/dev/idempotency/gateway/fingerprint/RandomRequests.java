@@ -149,7 +149,7 @@ final class RandomRequests {
 
   private Attempt sent(String type, byte[] content) {
     byte[] body = content;
-    String[] codings = coding.isEmpty() ? new String[0] : coding.split(", ?");
+    String[] codings = coding.isEmpty() ? new String[0] : coding.split(", ?", -1);
     for (String one : codings) {
       body = one.equals("deflate") ? deflated(body, false) : gzipped(body);
     }

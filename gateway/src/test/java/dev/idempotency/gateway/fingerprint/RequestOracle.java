@@ -233,8 +233,9 @@ final class RequestOracle {
       number(in, (int) number(in, 2));
     }
     for (int texts = Integer.bitCount(flags & 24); texts > 0; texts--) {
-      while (number(in, 1) != 0) {
-        continue;
+      long octet = number(in, 1);
+      while (octet != 0) {
+        octet = number(in, 1);
       }
     }
     long sum = in.getChecksum().getValue() & 0xFFFF;
