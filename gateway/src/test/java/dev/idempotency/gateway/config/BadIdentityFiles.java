@@ -150,8 +150,7 @@ final class BadIdentityFiles {
                 + " the field)"),
         readerOnly(
             route(
-                "scope: [\"header:X-User\"]",
-                "forward-auth: { upstream: a, path: /check, copy: [x-user] }"),
+                "scope: [\"header:X-User\"], forward-auth: { upstream: a, path: /c, copy: [x-user] }"),
             "routes[0].scope: header:X-User (expected: auth:X-User, as forward-auth answers it: in a"
                 + " request it is anybody's)"),
         readerOnly(

@@ -27,8 +27,7 @@ class KnownFingerprintsTest {
 
   @Test
   void methodThatAFieldNamesCountsByItself() {
-    for (String name :
-        List.of("X-HTTP-Method-Override", "x-http-method", "X-Method-Override")) {
+    for (String name : List.of("X-HTTP-Method-Override", "x-http-method", "X-Method-Override")) {
       RequestHead put = post("/orders?x=1", "Content-Type", JSON, name, "PUT");
       RequestHead patch = post("/orders?x=1", "Content-Type", JSON, name, "PATCH");
       assertThat(Requests.of(RULE, put, BODY)).isNotEqualTo(Requests.of(RULE, HEAD, BODY));
