@@ -159,7 +159,7 @@ final class RandomRoutes {
     maybe(6, "timeout", one("1ms", "1m"));
     maybe(6, "cache", one("0s", "1h", "1500ms"));
     maybe(6, "on-failure", one("reject", "allow"));
-    maybe(6, "copy", some("X-A", "x-b"));
+    maybe(6, "copy", some("X-Granted", "x-b"));
   }
 
   private void key(boolean streams, boolean scoped) {
