@@ -3,7 +3,7 @@
 #
 #   loadtest/stripe-node/run.sh [GATEWAY.jar]
 #
-# Needs Node 20 or later, npm and a JDK. Installs into a temporary folder, listens on free ports of
+# Needs Node 18 or later, npm and a JDK. Installs into a temporary folder, listens on free ports of
 # 127.0.0.1, and stops what it started.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
