@@ -8,11 +8,12 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the gateway says of itself to clients: which operations take keys, and what its errors mean.
- * As JSON; as HTML where that is preferred (RFC 9110 §12.5.1). Made once, and the same for
- * everybody.
+ * As JSON; as HTML where that is preferred (RFC 9110 §12.5.1). The same for everybody, and made
+ * when it is asked for first: most gateways start without being asked.
  */
 public final class Policy implements PublicPage {
 
@@ -28,8 +29,12 @@ public final class Policy implements PublicPage {
           "Idempotency-Bypassed",
           "Idempotency-Redacted");
 
-  private final Page json;
-  private final Page html;
+  private final List<PolicyRoute> routes;
+
+  /** Event loops that ask at once make equal ones, and it does not matter whose stays. */
+  private volatile @Nullable Page json;
+
+  private volatile @Nullable Page html;
 
   /** A form of the document. */
   private record Page(Headers headers, byte[] body, String tag) {
@@ -63,14 +68,31 @@ public final class Policy implements PublicPage {
    * @param routes with keys, and meant to be listed
    */
   public Policy(List<PolicyRoute> routes) {
-    this.json = Page.of("application/json", PolicyJson.of(routes));
-    this.html = Page.of("text/html; charset=utf-8", PolicyHtml.of(routes));
-    html.headers.add("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'");
+    this.routes = List.copyOf(routes);
+  }
+
+  private Page json() {
+    Page made = json;
+    if (made == null) {
+      made = Page.of("application/json", PolicyJson.of(routes));
+      json = made;
+    }
+    return made;
+  }
+
+  private Page html() {
+    Page made = html;
+    if (made == null) {
+      made = Page.of("text/html; charset=utf-8", PolicyHtml.of(routes));
+      made.headers.add("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'");
+      html = made;
+    }
+    return made;
   }
 
   @Override
   public Response answer(Headers request) {
-    Page page = Accepted.of(request.all("Accept")).prefersHtml() ? html : json;
+    Page page = Accepted.of(request.all("Accept")).prefersHtml() ? html() : json();
     boolean known =
         request.containsToken("If-None-Match", page.tag)
             || request.containsToken("If-None-Match", "W/" + page.tag)
