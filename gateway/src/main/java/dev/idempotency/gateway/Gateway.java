@@ -52,14 +52,18 @@ final class Gateway implements AutoCloseable {
   private final Channel adminListener;
   private volatile boolean draining;
 
-  private Gateway(Configuration configuration, String version, Transport transport)
+  private Gateway(
+      Configuration configuration,
+      String version,
+      Transport transport,
+      List<ExchangeListener> others)
       throws StartupException {
     this.configuration = configuration;
     // First, because it may refuse, and nothing has been started yet.
     this.stores = new Stores(configuration);
     this.tls = new OutgoingTls(configuration);
     GatewayMetrics metrics = new GatewayMetrics(version);
-    ExchangeListener heard = listeners(configuration, metrics);
+    ExchangeListener heard = listeners(configuration, metrics, others);
     this.callers = RouteCallers.open(configuration, heard);
     this.group = transport.group(configuration.threads(), "gateway");
     this.budget = new BodyBudget(configuration.limits().bodyBudget());
@@ -83,11 +87,13 @@ final class Gateway implements AutoCloseable {
     ScopeNotes.log(configuration);
   }
 
-  private static ExchangeListener listeners(Configuration configuration, GatewayMetrics metrics) {
+  private static ExchangeListener listeners(
+      Configuration configuration, GatewayMetrics metrics, List<ExchangeListener> others) {
     List<ExchangeListener> heard = new ArrayList<>(List.of(metrics, new FailureLog()));
     if (configuration.log().access()) {
       heard.add(new AccessLog(Logging.Format.valueOf(configuration.log().format().name())));
     }
+    heard.addAll(others);
     return Listeners.of(heard);
   }
 
@@ -123,7 +129,17 @@ final class Gateway implements AutoCloseable {
   /** Starts a gateway on a transport other than the best one here. */
   static Gateway start(Configuration configuration, String version, Transport transport)
       throws StartupException {
-    return new Gateway(configuration, version, transport);
+    return start(configuration, version, transport, List.of());
+  }
+
+  /** Starts a gateway that others listen to as well. */
+  static Gateway start(
+      Configuration configuration,
+      String version,
+      Transport transport,
+      List<ExchangeListener> others)
+      throws StartupException {
+    return new Gateway(configuration, version, transport, others);
   }
 
   private void listen(List<Listener> wanted) throws StartupException {

@@ -1,7 +1,7 @@
 package dev.idempotency.gateway;
 
 import dev.idempotency.gateway.config.Configuration;
-import dev.idempotency.gateway.idempotency.IdempotencyStore;
+import dev.idempotency.gateway.idempotency.OperationStore;
 import dev.idempotency.gateway.store.envelope.EnvelopeOptions;
 import dev.idempotency.gateway.store.envelope.EnvelopeStore;
 import io.netty.channel.EventLoop;
@@ -50,7 +50,7 @@ final class Sealing implements AutoCloseable {
    *
    * @param unreadable hears of responses that can't be taken out
    */
-  IdempotencyStore around(IdempotencyStore store, EventLoop loop, Consumer<String> unreadable) {
+  OperationStore around(OperationStore store, EventLoop loop, Consumer<String> unreadable) {
     return options.isNothing()
         ? store
         : new EnvelopeStore(store, options, most, loop, workers, unreadable);

@@ -1,7 +1,7 @@
 package dev.idempotency.gateway;
 
 import dev.idempotency.gateway.config.Configuration;
-import dev.idempotency.gateway.idempotency.IdempotencyStore;
+import dev.idempotency.gateway.idempotency.OperationStore;
 import dev.idempotency.gateway.idempotency.StoreHealth;
 import dev.idempotency.gateway.store.memory.MemoryIdempotencyStore;
 import dev.idempotency.gateway.store.redis.RedisIdempotencyStore;
@@ -48,11 +48,11 @@ final class Stores {
    *
    * @param unreadable hears of responses that the store has and that can't be read
    */
-  IdempotencyStore open(EventLoop loop, Consumer<String> unreadable) {
+  OperationStore open(EventLoop loop, Consumer<String> unreadable) {
     return sealing.around(open(loop), loop, unreadable);
   }
 
-  private IdempotencyStore open(EventLoop loop) {
+  private OperationStore open(EventLoop loop) {
     if (memory != null) {
       health.add(memory);
       return memory;

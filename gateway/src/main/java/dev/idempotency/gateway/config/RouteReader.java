@@ -24,8 +24,7 @@ final class RouteReader {
   private static final Format<Duration> RETENTION = Formats.duration("100ms", "3650d", "24h");
   private static final Format<Duration> LEASE = Formats.duration("100ms", "1h", "10s");
   private static final Format<Keying> KEYING = Formats.choice(Keying.class, "");
-  private static final Format<UnknownPolicy> UNKNOWN =
-      Formats.choice(UnknownPolicy.class, " (probe is not supported yet)");
+  private static final Format<UnknownPolicy> UNKNOWN = Formats.choice(UnknownPolicy.class, "");
   private static final Format<StoreOutage> STORE_OUTAGE = Formats.choice(StoreOutage.class, "");
   private static final Format<Outcome> OUTCOME = Formats.choice(Outcome.class, "");
   private static final Format<BodyMode> MODE = Formats.choice(BodyMode.class, "");

@@ -128,6 +128,7 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
       return;
     }
     phase = Phase.FORWARDED;
+    exchanges.listener.step(Step.SENDING);
     Reservation reservation = settling.reservation();
     course.sent(reservation.attempt());
     RequestHead head = course.forwarded(keyed.peer, reservation.attempt());
@@ -140,7 +141,9 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
       } else {
         connect();
       }
+      return;
     }
+    exchanges.listener.step(Step.SENT);
   }
 
   /** Called at every beat. */
@@ -171,6 +174,7 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
   }
 
   private void renewed() {
+    exchanges.listener.step(Step.RENEWED);
     if (phase == Phase.SECURING) {
       secure();
     }

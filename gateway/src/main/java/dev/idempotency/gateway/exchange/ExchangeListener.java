@@ -16,6 +16,9 @@ public interface ExchangeListener {
   /** An exchange ended: its client was answered, or is gone and the upstream has answered. */
   default void closed(RequestHead head, Summary summary) {}
 
+  /** An exchange with a key came that far. */
+  default void step(Step step) {}
+
   /** A connection was closed before anything came on it, because no place was left. */
   default void connectionRefused() {}
 

@@ -4,7 +4,7 @@ import dev.idempotency.gateway.http.AddressRanges;
 import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.http.ProblemDetails;
 import dev.idempotency.gateway.http.RequestHead;
-import dev.idempotency.gateway.idempotency.IdempotencyStore;
+import dev.idempotency.gateway.idempotency.OperationStore;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -26,7 +26,7 @@ public final class Exchanges {
   private final @Nullable PublicPage page;
   private final Set<KeyedExchange> undecided = new HashSet<>();
   private final Set<PendingExchange> pending = new HashSet<>();
-  final IdempotencyStore store;
+  final OperationStore store;
   final Scheduler scheduler;
   final BodyBudget budget;
   final ExchangeListener listener;
@@ -48,7 +48,7 @@ public final class Exchanges {
   public Exchanges(
       List<Route> routes,
       @Nullable PublicPage page,
-      IdempotencyStore store,
+      OperationStore store,
       Scheduler scheduler,
       BodyBudget budget,
       AddressRanges trustedProxies,

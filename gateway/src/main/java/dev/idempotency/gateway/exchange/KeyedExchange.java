@@ -5,6 +5,7 @@ import dev.idempotency.gateway.http.Response;
 import dev.idempotency.gateway.idempotency.Fingerprint;
 import dev.idempotency.gateway.idempotency.Fingerprints;
 import dev.idempotency.gateway.idempotency.IdempotencyKey;
+import dev.idempotency.gateway.idempotency.Note;
 import dev.idempotency.gateway.idempotency.OperationId;
 import dev.idempotency.gateway.idempotency.Reservation;
 import dev.idempotency.gateway.idempotency.ReserveReply;
@@ -146,7 +147,7 @@ abstract class KeyedExchange implements Exchange, Outgoing {
     if (claimant.isDerived()) {
       course.derived();
     }
-    waitsUntil = exchanges.scheduler.nanoTime() + route.patience().toNanos();
+    waitsUntil = exchanges.scheduler.nanoTime() + route.waiting().patience().toNanos();
     reserve();
   }
 
@@ -200,6 +201,7 @@ abstract class KeyedExchange implements Exchange, Outgoing {
       look(this::meet, () -> answer(Result.QUOTA_EXCEEDED, Problems.quotaExceeded(spent)));
       return;
     }
+    exchanges.listener.step(Step.RESERVING);
     Reservation reservation = first(fingerprints.current());
     ask(reservation, exchanges.store.reserve(reservation));
   }
@@ -213,7 +215,21 @@ abstract class KeyedExchange implements Exchange, Outgoing {
   }
 
   private Reservation first(Fingerprint claimed) {
-    return Reservation.first(id(), claimed, route.lease(), claimant.retention());
+    return Reservation.first(
+        id(), claimed, route.lease(), claimant.retention(), route.safety().durability(), note());
+  }
+
+  /** Where the operation comes from, for those who may have to find out what became of it. */
+  private Note note() {
+    String trace = TraceParent.traceId(course.head().headers());
+    IdempotencyKey key = claimant.key();
+    ProbeRule probe = route.safety().probe();
+    boolean asked = probe != null && probe.url() != null && key != null;
+    return new Note(
+        route.name(),
+        trace == null ? "" : trace,
+        asked ? key.value() : "",
+        asked ? course.head().path() : "");
   }
 
   private OperationId id() {
@@ -231,6 +247,7 @@ abstract class KeyedExchange implements Exchange, Outgoing {
    *     own is not known
    */
   final void takeOver(Fingerprint claimed, long number) {
+    exchanges.listener.step(Step.RESERVING);
     Reservation reservation = first(claimed).following(number);
     ask(reservation, exchanges.store.takeOver(reservation));
   }
@@ -273,6 +290,7 @@ abstract class KeyedExchange implements Exchange, Outgoing {
       return;
     }
     phase = Phase.ATTEMPTING;
+    exchanges.listener.step(Step.RESERVED);
     exchanges.decided(this);
     Lease lease = new Lease(route.lease(), askedAt);
     Attempt made = new Attempt(exchanges, route, course, reservation, lease, this);

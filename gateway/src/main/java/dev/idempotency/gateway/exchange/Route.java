@@ -1,5 +1,6 @@
 package dev.idempotency.gateway.exchange;
 
+import dev.idempotency.gateway.idempotency.Durability;
 import dev.idempotency.gateway.idempotency.Fingerprinter;
 import dev.idempotency.gateway.idempotency.OutcomePolicy;
 import dev.idempotency.gateway.idempotency.UnknownPolicy;
@@ -23,8 +24,9 @@ import org.jspecify.annotations.Nullable;
  * @param fingerprinter makes the fingerprints
  * @param retention how long a record lives
  * @param lease how long a reservation is believed to have a living owner
- * @param patience how long a duplicate waits for an operation in flight; zero: not at all
+ * @param waiting whether and how duplicates wait for an operation in flight
  * @param unknown what becomes of duplicates where the outcome is unknown
+ * @param safety what is done so that no record is lost unnoticed, and none stays unknown
  * @param bypass whether to forward without protection while the store is away
  * @param outcomes what a response means
  * @param requestLimit most bytes of a keyed request's body
@@ -47,8 +49,9 @@ public record Route(
     Fingerprinter fingerprinter,
     Duration retention,
     Duration lease,
-    Duration patience,
+    Waiting waiting,
     UnknownPolicy unknown,
+    Safety safety,
     boolean bypass,
     OutcomePolicy outcomes,
     long requestLimit,
@@ -93,6 +96,34 @@ public record Route(
     public static Callers of(List<ScopePart> scope) {
       return new Callers(scope, null, null, null);
     }
+  }
+
+  /**
+   * How duplicates wait for an operation in flight.
+   *
+   * @param patience for how long; zero: not at all, unless they ask for it themselves
+   * @param longest for how long at most those wait that ask for it ({@code Prefer: wait}, RFC 7240)
+   * @param perKey how many may wait for one operation on one event loop
+   */
+  public record Waiting(Duration patience, Duration longest, int perKey) {
+
+    /** So long, and nobody may ask for more. */
+    public static Waiting of(Duration patience) {
+      return new Waiting(patience, patience, 1_000);
+    }
+  }
+
+  /**
+   * What is done so that no record is lost unnoticed, and none stays unknown.
+   *
+   * @param durability how far writes must have got before they count
+   * @param guard for how long new operations are refused after the store may have lost records;
+   *     zero: not at all
+   * @param probe how the upstream is asked about operations whose outcome is unknown; null where it
+   *     is not
+   */
+  public record Safety(Durability durability, Duration guard, @Nullable ProbeRule probe) {
+    public static final Safety NONE = new Safety(Durability.NONE, Duration.ZERO, null);
   }
 
   /** Whether the method is meant; a route without keys may leave its methods open. */

@@ -78,6 +78,7 @@ final class Settling {
    * could tell whose retry may have it.
    */
   void end(Capture whole, Headers trailers) {
+    exchanges.listener.step(Step.RESPONDED);
     StoredResponse stored = seen.isOpen() ? null : stored(whole, trailers);
     course.asked();
     Stages.when(
@@ -87,6 +88,7 @@ final class Settling {
           if (reply instanceof WriteReply.Fenced fenced) {
             fencedAtTheEnd(fenced.current(), whole, trailers);
           } else {
+            exchanges.listener.step(Step.SETTLED);
             deliver(whole, trailers, stored);
           }
         },
@@ -144,6 +146,7 @@ final class Settling {
     } else {
       keyed.answer(result, whole.response(trailers), whole.share());
     }
+    exchanges.listener.step(Step.ANSWERED);
     told.run();
   }
 

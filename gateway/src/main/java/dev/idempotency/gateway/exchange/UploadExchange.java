@@ -197,7 +197,9 @@ final class UploadExchange extends KeyedExchange {
     } else if (verdict instanceof Verdict.Replay) {
       return Result.REPLAYED;
     }
-    return verdict instanceof Verdict.Hold ? Result.HELD : Result.GONE;
+    return verdict instanceof Verdict.Hold || verdict instanceof Verdict.Probe
+        ? Result.HELD
+        : Result.GONE;
   }
 
   /** Looks at the record as it is now: nothing of it was held while the body was read. */

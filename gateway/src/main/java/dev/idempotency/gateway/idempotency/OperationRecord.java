@@ -19,13 +19,36 @@ public sealed interface OperationRecord {
   /** When the record disappears, in milliseconds of the store's clock. */
   long expiresAt();
 
+  /** Where it comes from; {@link Note#NONE} where it is finished. */
+  default Note note() {
+    return Note.NONE;
+  }
+
   /** The record as a caller sees it at {@code now}. */
   StoredOperation seenAt(long now);
 
+  /**
+   * When its outcome became or becomes unknown, in milliseconds of the store's clock, by which the
+   * index of operations that are not finished is ordered; -1 where it is finished.
+   */
+  default long openSince() {
+    return -1;
+  }
+
   /** The right to forward, under a lease. */
   record Reserved(
-      long attempt, AttemptToken token, Fingerprint fingerprint, long leaseUntil, long expiresAt)
+      long attempt,
+      AttemptToken token,
+      Fingerprint fingerprint,
+      long leaseUntil,
+      long expiresAt,
+      Note note)
       implements OperationRecord {
+
+    @Override
+    public long openSince() {
+      return leaseUntil;
+    }
 
     @Override
     public StoredOperation seenAt(long now) {
@@ -35,17 +58,25 @@ public sealed interface OperationRecord {
           fingerprint,
           left > 0
               ? new StoredOperation.InFlight(Duration.ofMillis(left))
-              : new StoredOperation.OutcomeUnknown(true));
+              : new StoredOperation.OutcomeUnknown(true),
+          note);
     }
   }
 
   /** Something was sent and its owner does not know what came of it. */
-  record Unknown(long attempt, AttemptToken token, Fingerprint fingerprint, long expiresAt)
+  record Unknown(
+      long attempt,
+      AttemptToken token,
+      Fingerprint fingerprint,
+      long openSince,
+      long expiresAt,
+      Note note)
       implements OperationRecord {
 
     @Override
     public StoredOperation seenAt(long now) {
-      return new StoredOperation(attempt, fingerprint, new StoredOperation.OutcomeUnknown(false));
+      return new StoredOperation(
+          attempt, fingerprint, new StoredOperation.OutcomeUnknown(false), note);
     }
   }
 
@@ -158,6 +189,48 @@ public sealed interface OperationRecord {
         : new Step<>(current, new WriteReply.Fenced(current.seenAt(now)));
   }
 
+  /** {@link OpenOperations#resolve}. */
+  static Step<ResolveReply> resolve(
+      @Nullable OperationRecord current, Resolution resolution, long now) {
+    if (current == null || current.expiresAt() <= now) {
+      return new Step<>(null, ResolveReply.GONE);
+    }
+    if (current.attempt() == resolution.attempt()
+        && current.token().equals(resolution.token())
+        && !(current instanceof Reserved)) {
+      // Sent again: what is there is its own work.
+      return new Step<>(current, ResolveReply.DONE);
+    }
+    StoredOperation seen = current.seenAt(now);
+    return current.attempt() == resolution.attempt()
+            && seen.state() instanceof StoredOperation.OutcomeUnknown
+        ? new Step<>(resolved(current, resolution, now), ResolveReply.DONE)
+        : new Step<>(current, new ResolveReply.Refused(seen));
+  }
+
+  private static @Nullable OperationRecord resolved(
+      OperationRecord current, Resolution resolution, long now) {
+    long attempt = current.attempt();
+    Fingerprint fingerprint = current.fingerprint();
+    long expiresAt = now + resolution.retention().toMillis();
+    Resolution.Action action = resolution.action();
+    if (action instanceof Resolution.Complete complete) {
+      return new Completed(
+          attempt, resolution.token(), fingerprint, complete.response(), expiresAt);
+    }
+    if (action instanceof Resolution.Release) {
+      return null;
+    }
+    // Its former owner stays the holder: should its response come after all, that is the outcome.
+    return new Unknown(
+        attempt,
+        current.token(),
+        fingerprint,
+        current.openSince(),
+        action instanceof Resolution.Extend ? expiresAt : current.expiresAt(),
+        current.note());
+  }
+
   private static boolean owns(Reservation reservation, OperationRecord current) {
     return current.attempt() == reservation.attempt()
         && current.token().equals(reservation.token());
@@ -171,7 +244,8 @@ public sealed interface OperationRecord {
         reservation.fingerprint(),
         leaseUntil,
         // The record outlives its lease by the whole retention.
-        leaseUntil + reservation.retention().toMillis());
+        leaseUntil + reservation.retention().toMillis(),
+        reservation.note());
   }
 
   private static OperationRecord settled(Reservation reservation, Settlement settlement, long now) {
@@ -185,6 +259,6 @@ public sealed interface OperationRecord {
     if (settlement instanceof Settlement.NotKept notKept) {
       return new NotKept(attempt, token, fingerprint, notKept.status(), expiresAt);
     }
-    return new Unknown(attempt, token, fingerprint, expiresAt);
+    return new Unknown(attempt, token, fingerprint, now, expiresAt, reservation.note());
   }
 }

@@ -13,6 +13,8 @@ import java.time.Duration;
  * @param lease how long the reservation is believed to have a living owner, counted by the store's
  *     clock from the moment it executes the command; at least 1 ms
  * @param retention how long the record lives after it was last written; at least the lease
+ * @param durability how far its writes must have got before they count
+ * @param note what the record says of its origin while the operation is not finished
  */
 public record Reservation(
     OperationId id,
@@ -20,7 +22,9 @@ public record Reservation(
     AttemptToken token,
     long attempt,
     Duration lease,
-    Duration retention) {
+    Duration retention,
+    Durability durability,
+    Note note) {
 
   public Reservation {
     if (attempt < 1) {
@@ -34,19 +38,53 @@ public record Reservation(
     }
   }
 
+  /** Done as soon as the store has executed it, and with nothing to say of its origin. */
+  public Reservation(
+      OperationId id,
+      Fingerprint fingerprint,
+      AttemptToken token,
+      long attempt,
+      Duration lease,
+      Duration retention) {
+    this(id, fingerprint, token, attempt, lease, retention, Durability.NONE, Note.NONE);
+  }
+
   /** The first attempt of an operation, with a token of its own. */
   public static Reservation first(
       OperationId id, Fingerprint fingerprint, Duration lease, Duration retention) {
-    return new Reservation(id, fingerprint, AttemptToken.next(), 1, lease, retention);
+    return first(id, fingerprint, lease, retention, Durability.NONE, Note.NONE);
+  }
+
+  /** The first attempt of an operation, with a token of its own. */
+  public static Reservation first(
+      OperationId id,
+      Fingerprint fingerprint,
+      Duration lease,
+      Duration retention,
+      Durability durability,
+      Note note) {
+    return new Reservation(
+        id, fingerprint, AttemptToken.next(), 1, lease, retention, durability, note);
   }
 
   /** The same attempt, now that the request is whole. */
   public Reservation with(Fingerprint known) {
-    return new Reservation(id, known, token, attempt, lease, retention);
+    return new Reservation(id, known, token, attempt, lease, retention, durability, note);
+  }
+
+  /** The same attempt, whose writes must get that far. */
+  public Reservation with(Durability wanted) {
+    return new Reservation(id, fingerprint, token, attempt, lease, retention, wanted, note);
+  }
+
+  /** The same attempt, whose record says where it comes from. */
+  public Reservation with(Note origin) {
+    return new Reservation(id, fingerprint, token, attempt, lease, retention, durability, origin);
   }
 
   /** The attempt after {@code attempt}, with a token of its own. */
   public Reservation following(long attempt) {
-    return new Reservation(id, fingerprint, AttemptToken.next(), attempt + 1, lease, retention);
+    return new Reservation(
+        id, fingerprint, AttemptToken.next(), attempt + 1, lease, retention, durability, note);
   }
 }

@@ -10,8 +10,14 @@ import java.util.function.Function;
  * @param attempt the current attempt
  * @param fingerprint what the operation's request asked for
  * @param state what has become of it
+ * @param note where it comes from; {@link Note#NONE} where it is finished or nobody knows
  */
-public record StoredOperation(long attempt, Fingerprint fingerprint, State state) {
+public record StoredOperation(long attempt, Fingerprint fingerprint, State state, Note note) {
+
+  /** Of which nobody knows where it comes from. */
+  public StoredOperation(long attempt, Fingerprint fingerprint, State state) {
+    this(attempt, fingerprint, state, Note.NONE);
+  }
 
   /** What has become of an operation. */
   public sealed interface State {

@@ -5,5 +5,7 @@ public enum UnknownPolicy {
   /** Never forwards it until somebody resolves it or the retention ends. */
   HOLD,
   /** Forwards it as the next attempt: the upstream dedupes by the key itself. */
-  RETRY
+  RETRY,
+  /** Asks the upstream what became of it, and goes by the answer. */
+  PROBE
 }

@@ -24,6 +24,14 @@ public sealed interface Verdict {
    */
   record TakeOver(long attempt, Fingerprint recorded) implements Verdict {}
 
+  /**
+   * The same request, outcome unknown, and the upstream is to be asked what became of it.
+   *
+   * @param attempt the attempt that is asked about
+   * @param recorded the fingerprint in its record
+   */
+  record Probe(long attempt, Fingerprint recorded) implements Verdict {}
+
   /** The same request, done, its response not kept. */
   record NotKept(int status) implements Verdict {}
 
@@ -62,14 +70,19 @@ public sealed interface Verdict {
         .state()
         .match(
             inFlight -> new InFlight(inFlight.leaseLeft()),
-            unknown ->
-                policy == UnknownPolicy.RETRY
-                    ? new TakeOver(operation.attempt(), operation.fingerprint())
-                    : new Hold(),
+            unknown -> unknown(operation, policy),
             completed ->
                 open
                     ? new NotKept(completed.response().status())
                     : new Replay(completed.response()),
             notKept -> new NotKept(notKept.status()));
+  }
+
+  private static Verdict unknown(StoredOperation operation, UnknownPolicy policy) {
+    return switch (policy) {
+      case HOLD -> new Hold();
+      case RETRY -> new TakeOver(operation.attempt(), operation.fingerprint());
+      case PROBE -> new Probe(operation.attempt(), operation.fingerprint());
+    };
   }
 }

@@ -2,6 +2,7 @@ package dev.idempotency.gateway.operations;
 
 import dev.idempotency.gateway.exchange.Authorizer;
 import dev.idempotency.gateway.exchange.ExchangeListener;
+import dev.idempotency.gateway.exchange.Step;
 import dev.idempotency.gateway.http.RequestHead;
 import java.util.List;
 import java.util.function.Consumer;
@@ -27,7 +28,7 @@ public final class Listeners implements ExchangeListener {
     return of(List.of(listeners));
   }
 
-  // The two methods of every request are written out: a lambda would be garbage.
+  // The methods of every request are written out: a lambda would be garbage.
 
   @Override
   public void opened() {
@@ -40,6 +41,13 @@ public final class Listeners implements ExchangeListener {
   public void closed(RequestHead head, Summary summary) {
     for (ExchangeListener listener : listeners) {
       listener.closed(head, summary);
+    }
+  }
+
+  @Override
+  public void step(Step step) {
+    for (ExchangeListener listener : listeners) {
+      listener.step(step);
     }
   }
 

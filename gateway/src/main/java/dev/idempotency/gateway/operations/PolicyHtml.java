@@ -73,6 +73,9 @@ final class PolicyHtml {
         switch (route.unknown()) {
           case HOLD -> "retries are answered " + link("outcome-unknown", 409);
           case RETRY -> "a retry is executed: the service recognises keys itself";
+          case PROBE ->
+              "the service is asked what happened; while nobody knows, retries are answered "
+                  + link("outcome-unknown", 409);
         });
     row("Largest body", route.bodyLimit() + " bytes");
     row("Errors", code(route.style().contentType()));

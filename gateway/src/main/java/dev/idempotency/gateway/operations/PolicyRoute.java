@@ -64,7 +64,7 @@ public record PolicyRoute(
         route.keys(),
         route.callers().scope(),
         route.retention(),
-        route.patience(),
+        route.waiting().patience(),
         route.unknown(),
         route.answers().style(),
         ProblemType.all().stream().filter(type -> isMet(type.name(), route)).toList(),

@@ -1,8 +1,8 @@
 package dev.idempotency.gateway.exchange;
 
 import dev.idempotency.gateway.idempotency.Fingerprint;
-import dev.idempotency.gateway.idempotency.IdempotencyStore;
 import dev.idempotency.gateway.idempotency.OperationId;
+import dev.idempotency.gateway.idempotency.OperationStore;
 import dev.idempotency.gateway.idempotency.Reservation;
 import dev.idempotency.gateway.idempotency.ReserveReply;
 import dev.idempotency.gateway.idempotency.Settlement;
@@ -20,7 +20,7 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /** A store that writes down what it is told and answers when a test says so. */
-final class FakeStore implements IdempotencyStore {
+final class FakeStore implements OperationStore {
 
   private record Open(@Nullable Reservation reservation, CompletableFuture<Object> reply) {}
 

@@ -157,6 +157,7 @@ final class Stage {
     private long budget = 1 << 20;
     private Duration patience = Duration.ZERO;
     private UnknownPolicy unknown = UnknownPolicy.HOLD;
+    private Route.Safety safety = Route.Safety.NONE;
     private boolean bypass;
     private boolean proxied;
     private Route.Keying keying = Route.Keying.REQUIRED;
@@ -280,8 +281,9 @@ final class Stage {
           new TextFingerprinter(),
           Duration.ofHours(1),
           LEASE,
-          patience,
+          Route.Waiting.of(patience),
           unknown,
+          safety,
           bypass,
           new OutcomePolicy(outcomes),
           requestLimit,

@@ -39,11 +39,11 @@ class OperationRecordTest {
   private static final StoredResponse RESPONSE = Fixtures.response("made");
 
   private static Reserved reserved(long leaseUntil) {
-    return new Reserved(1, OWNER.token(), OWNER.fingerprint(), leaseUntil, LATER);
+    return new Reserved(1, OWNER.token(), OWNER.fingerprint(), leaseUntil, LATER, Note.NONE);
   }
 
   private static Unknown unknown() {
-    return new Unknown(1, OWNER.token(), OWNER.fingerprint(), LATER);
+    return new Unknown(1, OWNER.token(), OWNER.fingerprint(), NOW, LATER, Note.NONE);
   }
 
   private static Completed completed() {
@@ -79,7 +79,12 @@ class OperationRecordTest {
     assertThat(step.next())
         .isEqualTo(
             new Reserved(
-                1, OWNER.token(), OWNER.fingerprint(), NOW + 10_000, NOW + 10_000 + 3_600_000));
+                1,
+                OWNER.token(),
+                OWNER.fingerprint(),
+                NOW + 10_000,
+                NOW + 10_000 + 3_600_000,
+                Note.NONE));
   }
 
   @ParameterizedTest
@@ -201,11 +206,11 @@ class OperationRecordTest {
   private static final Reservation OPENER = OWNER.with(Fingerprint.OPEN);
 
   private static Reserved opened(long leaseUntil) {
-    return new Reserved(1, OWNER.token(), Fingerprint.OPEN, leaseUntil, LATER);
+    return new Reserved(1, OWNER.token(), Fingerprint.OPEN, leaseUntil, LATER, Note.NONE);
   }
 
   private static Unknown openUnknown() {
-    return new Unknown(1, OWNER.token(), Fingerprint.OPEN, LATER);
+    return new Unknown(1, OWNER.token(), Fingerprint.OPEN, NOW, LATER, Note.NONE);
   }
 
   @Test
@@ -247,7 +252,9 @@ class OperationRecordTest {
     assertThat(java.util.Objects.requireNonNull(late.next()).fingerprint())
         .isEqualTo(OWNER.fingerprint());
     assertThat(OperationRecord.renew(null, OPENER, NOW).next())
-        .isEqualTo(new Reserved(1, OWNER.token(), Fingerprint.OPEN, NOW + 10_000, NOW + 3_610_000));
+        .isEqualTo(
+            new Reserved(
+                1, OWNER.token(), Fingerprint.OPEN, NOW + 10_000, NOW + 3_610_000, Note.NONE));
   }
 
   @ParameterizedTest

@@ -1,7 +1,7 @@
 package dev.idempotency.gateway.store.envelope;
 
-import dev.idempotency.gateway.idempotency.IdempotencyStore;
 import dev.idempotency.gateway.idempotency.OperationId;
+import dev.idempotency.gateway.idempotency.OperationStore;
 import dev.idempotency.gateway.idempotency.Reservation;
 import dev.idempotency.gateway.idempotency.ReserveReply;
 import dev.idempotency.gateway.idempotency.Settlement;
@@ -29,12 +29,12 @@ import java.util.function.Supplier;
  * the order in which they are called, except that others pass a long response on its way to the
  * store: the owner of an attempt calls nothing for it meanwhile.
  */
-public final class EnvelopeStore implements IdempotencyStore {
+public final class EnvelopeStore implements OperationStore {
 
   /** Bytes from which on an event loop does not do the work itself. */
   static final int LONG = 64 << 10;
 
-  private final IdempotencyStore inner;
+  private final OperationStore inner;
   private final Envelopes envelopes;
   private final Executor loop;
   private final Executor workers;
@@ -50,7 +50,7 @@ public final class EnvelopeStore implements IdempotencyStore {
    *     in them; must not throw
    */
   public EnvelopeStore(
-      IdempotencyStore inner,
+      OperationStore inner,
       EnvelopeOptions options,
       int most,
       Executor loop,

@@ -3,10 +3,10 @@ package dev.idempotency.gateway.store.memory;
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import com.github.benmanes.caffeine.cache.Expiry;
-import dev.idempotency.gateway.idempotency.IdempotencyStore;
 import dev.idempotency.gateway.idempotency.OperationId;
 import dev.idempotency.gateway.idempotency.OperationRecord;
 import dev.idempotency.gateway.idempotency.OperationRecord.Step;
+import dev.idempotency.gateway.idempotency.OperationStore;
 import dev.idempotency.gateway.idempotency.Reservation;
 import dev.idempotency.gateway.idempotency.ReserveReply;
 import dev.idempotency.gateway.idempotency.Settlement;
@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: may be called from any thread; every stage is complete when it is returned. The
  * store has no thread of its own; what has expired is removed along with later commands.
  */
-public final class MemoryIdempotencyStore implements IdempotencyStore, StoreHealth {
+public final class MemoryIdempotencyStore implements OperationStore, StoreHealth {
 
   /** Default of the weight that new reservations stop at: 64 MiB. */
   public static final long DEFAULT_CAPACITY = 64L << 20;

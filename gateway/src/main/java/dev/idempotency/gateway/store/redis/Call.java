@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 final class Call<R> {
 
   private final Script script;
-  private final byte[] key;
+  private final byte[][] keys;
   private final byte[][] texts;
   private final long[] numbers;
   private final Function<byte @Nullable [], R> reader;
@@ -32,18 +32,19 @@ final class Call<R> {
   /**
    * A command that is still to be sent.
    *
+   * @param keys what the script touches, all of one slot; the first is the operation's record
    * @param texts the script's first arguments
    * @param numbers its last ones
    * @param reader makes the answer out of the script's reply
    */
   Call(
       Script script,
-      byte[] key,
+      byte[][] keys,
       byte[][] texts,
       long[] numbers,
       Function<byte @Nullable [], R> reader) {
     this.script = script;
-    this.key = key;
+    this.keys = keys;
     this.texts = texts;
     this.numbers = numbers;
     this.reader = reader;
@@ -70,8 +71,11 @@ final class Call<R> {
     CommandArgs<byte[], byte[]> arguments =
         new CommandArgs<>(ByteArrayCodec.INSTANCE)
             .add(whole ? script.text() : script.digest())
-            .add(1)
-            .add(key);
+            .add(keys.length);
+    for (byte[] key : keys) {
+      // Not as a key: only the number before tells one from another argument.
+      arguments.add(key);
+    }
     for (byte[] text : texts) {
       arguments.add(text);
     }

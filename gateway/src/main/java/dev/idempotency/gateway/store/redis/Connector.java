@@ -138,7 +138,8 @@ final class Connector implements StoreHealth, ScriptCommand.Listener {
 
   private void probe(StatefulRedisConnection<byte[], byte[]> fresh) {
     Call<WriteReply> probe =
-        new Call<>(Script.PROBE, probeKey, new byte[0][], new long[0], Replies::write);
+        new Call<>(
+            Script.PROBE, new byte[][] {probeKey}, new byte[0][], new long[0], Replies::write);
     fresh.dispatch(new ScriptCommand(probe, fresh, true, this));
   }
 

@@ -2,6 +2,7 @@ package dev.idempotency.gateway.store.redis;
 
 import dev.idempotency.gateway.idempotency.AttemptToken;
 import dev.idempotency.gateway.idempotency.Fingerprint;
+import dev.idempotency.gateway.idempotency.Note;
 import dev.idempotency.gateway.idempotency.Reservation;
 import dev.idempotency.gateway.idempotency.Settlement;
 import dev.idempotency.gateway.idempotency.StoreUnavailableException;
@@ -29,11 +30,11 @@ import org.jspecify.annotations.Nullable;
  * <tr><td>35</td><td>32</td><td>fingerprint hash</td></tr>
  * <tr><td>67</td><td>2</td><td>status of the response; C and N only</td></tr>
  * <tr><td>69</td><td>–</td><td>C: response, see {@link ResponseFormat}; R: marks of the fingerprint,
- * 8 bytes or none</td></tr>
+ * 8 bytes or none, and behind them the {@link Note} or nothing; U: the note or nothing</td></tr>
  * </table>
  *
- * <p>The marks stand where a gateway older than they are reads nothing, and are not there in what
- * it wrote; so gateways of both kinds can share a store.
+ * <p>Marks and note stand where a gateway older than they are reads nothing, and are not there in
+ * what it wrote; so gateways of both kinds can share a store.
  *
  * <p>Fingerprints are open in the records of routes that stream their requests, until the request
  * is whole. A gateway older than those routes takes such a record for damaged and answers 503,
@@ -70,11 +71,13 @@ final class RecordFormat {
 
   /** Everything of a reservation behind the end of its lease. */
   static byte[] tail(Reservation reservation) {
-    return ByteBuffer.allocate(FIXED - FINGERPRINT_AT + MARKS)
+    byte[] note = reservation.note().toByteArray();
+    return ByteBuffer.allocate(FIXED - FINGERPRINT_AT + MARKS + note.length)
         .put((byte) reservation.fingerprint().version())
         .put(reservation.fingerprint().hash())
         .putShort((short) 0)
         .putLong(reservation.fingerprint().marks())
+        .put(note)
         .array();
   }
 
@@ -99,9 +102,13 @@ final class RecordFormat {
       ResponseFormat.write(response, record, FIXED);
       return record;
     }
-    return settlement instanceof Settlement.NotKept notKept
-        ? fixed('N', reservation, notKept.status(), FIXED)
-        : fixed('U', reservation, 0, FIXED);
+    if (settlement instanceof Settlement.NotKept notKept) {
+      return fixed('N', reservation, notKept.status(), FIXED);
+    }
+    byte[] note = reservation.note().toByteArray();
+    byte[] record = fixed('U', reservation, 0, FIXED + note.length);
+    System.arraycopy(note, 0, record, FIXED, note.length);
+    return record;
   }
 
   private static byte[] fixed(char state, Reservation reservation, int status, int size) {
@@ -135,7 +142,17 @@ final class RecordFormat {
     if (state == null || fingerprint == null) {
       throw foreign();
     }
-    return new StoredOperation(record.getLong(2), fingerprint, state);
+    return new StoredOperation(record.getLong(2), fingerprint, state, note(record));
+  }
+
+  private static Note note(ByteBuffer record) {
+    int at =
+        switch (record.get(1)) {
+          case 'R' -> FIXED + MARKS;
+          case 'U' -> FIXED;
+          default -> record.limit();
+        };
+    return at < record.limit() ? Note.read(record.duplicate().position(at)) : Note.NONE;
   }
 
   private static @Nullable Fingerprint fingerprint(ByteBuffer record) {

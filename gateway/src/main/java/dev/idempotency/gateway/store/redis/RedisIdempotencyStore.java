@@ -1,7 +1,7 @@
 package dev.idempotency.gateway.store.redis;
 
-import dev.idempotency.gateway.idempotency.IdempotencyStore;
 import dev.idempotency.gateway.idempotency.OperationId;
+import dev.idempotency.gateway.idempotency.OperationStore;
 import dev.idempotency.gateway.idempotency.Reservation;
 import dev.idempotency.gateway.idempotency.ReserveReply;
 import dev.idempotency.gateway.idempotency.Settlement;
@@ -29,22 +29,23 @@ import java.util.concurrent.CompletionStage;
  * commands fail at once; the connection comes back by itself. A command that failed may still be
  * executed by a server that was frozen and goes on; its token makes that harmless to others.
  */
-public final class RedisIdempotencyStore implements IdempotencyStore, StoreHealth {
+public final class RedisIdempotencyStore implements OperationStore, StoreHealth {
 
   private static final byte[][] NO_TEXTS = {};
   private static final long[] NO_NUMBERS = {};
 
-  private final byte[] prefix;
+  private final KeyNames names;
+  private final byte[] publish;
   private final RedisLink link;
 
   private RedisIdempotencyStore(RedisStoreOptions options, EventLoop loop) {
-    this.prefix = options.prefix().getBytes(StandardCharsets.UTF_8);
-    byte[] probeKey = (options.prefix() + "probe").getBytes(StandardCharsets.UTF_8);
+    this.names = new KeyNames(options.prefix(), false);
+    this.publish = "PUBLISH".getBytes(StandardCharsets.US_ASCII);
     this.link =
         new RedisLink(
             loop,
             new LoopClient(options, loop, RedisLink.LIMIT),
-            probeKey,
+            names.named("probe"),
             options.deadline(),
             LoopClient.connectTimeout(options));
   }
@@ -81,7 +82,7 @@ public final class RedisIdempotencyStore implements IdempotencyStore, StoreHealt
     byte[][] texts = {RecordFormat.head(reservation), RecordFormat.tail(reservation)};
     return link.send(
         new Call<>(
-            Script.RESERVE, key(reservation.id()), texts, times(reservation), Replies::reserve));
+            Script.RESERVE, keys(reservation.id()), texts, times(reservation), Replies::reserve));
   }
 
   @Override
@@ -93,33 +94,37 @@ public final class RedisIdempotencyStore implements IdempotencyStore, StoreHealt
     };
     return link.send(
         new Call<>(
-            Script.TAKE_OVER, key(reservation.id()), texts, times(reservation), Replies::reserve));
+            Script.TAKE_OVER, keys(reservation.id()), texts, times(reservation), Replies::reserve));
   }
 
   @Override
   public CompletionStage<WriteReply> renew(Reservation reservation) {
     byte[][] texts = {RecordFormat.head(reservation), RecordFormat.tail(reservation)};
     return link.send(
-        new Call<>(Script.RENEW, key(reservation.id()), texts, times(reservation), Replies::write));
+        new Call<>(
+            Script.RENEW, keys(reservation.id()), texts, times(reservation), Replies::write));
   }
 
   @Override
   public CompletionStage<WriteReply> settle(Reservation reservation, Settlement settlement) {
-    byte[][] texts = {RecordFormat.settled(reservation, settlement)};
+    OperationId id = reservation.id();
+    byte[][] texts = {RecordFormat.settled(reservation, settlement), publish, channel(id)};
     long[] life = {reservation.retention().toMillis()};
-    return link.send(new Call<>(Script.SETTLE, key(reservation.id()), texts, life, Replies::write));
+    return link.send(new Call<>(Script.SETTLE, keys(id), texts, life, Replies::write));
   }
 
   @Override
   public CompletionStage<WriteReply> release(Reservation reservation) {
-    byte[][] texts = {RecordFormat.owner(reservation)};
-    return link.send(
-        new Call<>(Script.RELEASE, key(reservation.id()), texts, NO_NUMBERS, Replies::write));
+    OperationId id = reservation.id();
+    byte[][] texts = {RecordFormat.owner(reservation), publish, channel(id)};
+    return link.send(new Call<>(Script.RELEASE, keys(id), texts, NO_NUMBERS, Replies::write));
   }
 
   @Override
   public CompletionStage<Optional<StoredOperation>> find(OperationId id) {
-    return link.send(new Call<>(Script.FIND, key(id), NO_TEXTS, NO_NUMBERS, Replies::find));
+    return link.send(
+        new Call<>(
+            Script.FIND, new byte[][] {names.record(id)}, NO_TEXTS, NO_NUMBERS, Replies::find));
   }
 
   private static long[] times(Reservation reservation) {
@@ -127,12 +132,12 @@ public final class RedisIdempotencyStore implements IdempotencyStore, StoreHealt
     return new long[] {lease, lease + reservation.retention().toMillis()};
   }
 
-  /** The prefix and the operation's hash in hexadecimal, as logs name it. */
-  private byte[] key(OperationId id) {
-    byte[] name = id.toString().getBytes(StandardCharsets.US_ASCII);
-    byte[] key = new byte[prefix.length + name.length];
-    System.arraycopy(prefix, 0, key, 0, prefix.length);
-    System.arraycopy(name, 0, key, prefix.length, name.length);
-    return key;
+  /** The record and the index of what is not finished. */
+  private byte[][] keys(OperationId id) {
+    return new byte[][] {names.record(id), names.index(id)};
+  }
+
+  private byte[] channel(OperationId id) {
+    return names.channel(KeyNames.bucket(id));
   }
 }

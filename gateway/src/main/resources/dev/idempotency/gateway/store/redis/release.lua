@@ -1,8 +1,11 @@
--- Removes the record of an attempt that had no effect; nothing there is as good as done. A
--- completed record stays.
+-- Removes the record of an attempt that had no effect, and says so on the channel; nothing there is
+-- as good as done. A completed record stays.
 --
 -- KEYS[1]  the operation
+-- KEYS[2]  the index of operations that are not finished
 -- ARGV[1]  the owner's attempt and token (24 bytes)
+-- ARGV[2]  PUBLISH, or SPUBLISH in a cluster
+-- ARGV[3]  the channel
 -- Replies  "D" done | record | "L", ms of lease left (8 bytes), record | "X" no record of ours
 local record = redis.call('GET', KEYS[1])
 if not record then
@@ -14,6 +17,9 @@ end
 local state = string.byte(record, 2)
 if (state == 82 or state == 85) and string.sub(record, 3, 26) == ARGV[1] then
   redis.call('DEL', KEYS[1])
+  redis.call('ZREM', KEYS[2], KEYS[1])
+  -- What is removed stays removed, whoever may not publish.
+  redis.pcall(ARGV[2], ARGV[3], KEYS[1])
   return 'D'
 end
 if state == 82 then

@@ -2,8 +2,9 @@
 -- A fingerprint that is open (version 0) leaves the one that is there.
 --
 -- KEYS[1]  the operation
+-- KEYS[2]  the index of operations that are not finished
 -- ARGV[1]  head of a reservation: format, state "R", attempt, token (26 bytes)
--- ARGV[2]  tail of a reservation: fingerprint version and hash, status 0, marks (43 bytes)
+-- ARGV[2]  tail of a reservation: fingerprint version and hash, status 0, marks (43 bytes), note
 -- ARGV[3]  lease in ms
 -- ARGV[4]  life of the record in ms
 -- Replies  "D" done | record | "L", ms of lease left (8 bytes), record | "X" no record of ours
@@ -21,6 +22,7 @@ if not record or (reserved and string.sub(record, 3, 26) == string.sub(ARGV[1], 
   end
   local renewed = ARGV[1] .. struct.pack('>I8', now + ARGV[3]) .. tail
   redis.call('SET', KEYS[1], renewed, 'PX', ARGV[4])
+  redis.call('ZADD', KEYS[2], now + ARGV[3], KEYS[1])
   return 'D'
 end
 if reserved then

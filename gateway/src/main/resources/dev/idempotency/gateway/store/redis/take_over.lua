@@ -3,8 +3,9 @@
 -- otherwise says what is there.
 --
 -- KEYS[1]  the operation
+-- KEYS[2]  the index of operations that are not finished
 -- ARGV[1]  head of a reservation: format, state "R", attempt, token (26 bytes)
--- ARGV[2]  tail of a reservation: fingerprint version and hash, status 0, marks (43 bytes)
+-- ARGV[2]  tail of a reservation: fingerprint version and hash, status 0, marks (43 bytes), note
 -- ARGV[3]  the attempt before (8 bytes)
 -- ARGV[4]  lease in ms
 -- ARGV[5]  life of the record in ms
@@ -31,6 +32,7 @@ local free = (state == 85 or (state == 82 and left == 0))
 if own or free then
   local reserved = ARGV[1] .. struct.pack('>I8', now + ARGV[4]) .. ARGV[2]
   redis.call('SET', KEYS[1], reserved, 'PX', ARGV[5])
+  redis.call('ZADD', KEYS[2], now + ARGV[4], KEYS[1])
   return 'A'
 end
 if state == 82 then

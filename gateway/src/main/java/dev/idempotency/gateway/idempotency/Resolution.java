@@ -1,0 +1,47 @@
+package dev.idempotency.gateway.idempotency;
+
+import java.time.Duration;
+
+/**
+ * What somebody who is not its owner makes of an operation whose outcome is unknown: a probe's
+ * finding, an operator's decision, the sweeper's note that a lease ran out.
+ *
+ * @param id the operation
+ * @param attempt the attempt that is meant; another current one fences it
+ * @param token a token of its own, which fences the former owner
+ * @param action what becomes of the record
+ * @param retention how long the record lives from then on
+ * @param audit who and why, kept beside the record
+ */
+public record Resolution(
+    OperationId id,
+    long attempt,
+    AttemptToken token,
+    Action action,
+    Duration retention,
+    Audit audit) {
+
+  /** What becomes of the record. */
+  public sealed interface Action {}
+
+  /** It was done, and this is its response. */
+  public record Complete(StoredResponse response) implements Action {}
+
+  /** It never happened: the key is new again. */
+  public record Release() implements Action {}
+
+  /**
+   * Nobody knows still: a lease that ran out is now written down as such. The former owner stays
+   * the holder, so that its late response counts.
+   */
+  public record MarkUnknown() implements Action {}
+
+  /** Nobody knows still, and the record lives for the retention from now on. */
+  public record Extend() implements Action {}
+
+  /** With a token of its own. */
+  public static Resolution of(
+      OperationId id, long attempt, Action action, Duration retention, Audit audit) {
+    return new Resolution(id, attempt, AttemptToken.next(), action, retention, audit);
+  }
+}
