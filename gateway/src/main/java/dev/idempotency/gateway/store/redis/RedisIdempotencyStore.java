@@ -11,7 +11,9 @@ import dev.idempotency.gateway.idempotency.WriteReply;
 import io.netty.channel.EventLoop;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.RejectedExecutionException;
 
 /**
  * Keeps records in Redis 7 or later, or Valkey: one key per operation, named by the prefix and the
@@ -36,18 +38,17 @@ public final class RedisIdempotencyStore implements OperationStore, StoreHealth 
 
   private final KeyNames names;
   private final byte[] publish;
-  private final RedisLink link;
+  private final EventLoop loop;
+  private final LoopClient client;
+  private final Link link;
 
   private RedisIdempotencyStore(RedisStoreOptions options, EventLoop loop) {
-    this.names = new KeyNames(options.prefix(), false);
-    this.publish = "PUBLISH".getBytes(StandardCharsets.US_ASCII);
-    this.link =
-        new RedisLink(
-            loop,
-            new LoopClient(options, loop, RedisLink.LIMIT),
-            names.named("probe"),
-            options.deadline(),
-            LoopClient.connectTimeout(options));
+    this.loop = loop;
+    this.client = new LoopClient(options, loop, RedisLink.LIMIT);
+    boolean cluster = client.location().kind() == Location.Kind.CLUSTER;
+    this.names = new KeyNames(options.prefix(), cluster);
+    this.publish = (cluster ? "SPUBLISH" : "PUBLISH").getBytes(StandardCharsets.US_ASCII);
+    this.link = Links.to(client, loop, names, options);
   }
 
   /**
@@ -74,7 +75,19 @@ public final class RedisIdempotencyStore implements OperationStore, StoreHealth 
 
   /** Ends the connection; what is under way fails. The event loop is left alone. */
   public CompletionStage<Void> close() {
-    return link.close();
+    CompletableFuture<Void> closed = new CompletableFuture<>();
+    try {
+      loop.execute(
+          () -> {
+            CompletionStage<Void> ended = link.close().thenCompose(none -> client.close());
+            CompletionStage<Void> unused =
+                ended.whenComplete((none, failure) -> closed.complete(null));
+          });
+    } catch (RejectedExecutionException e) {
+      // The loop has ended and took the connections along.
+      closed.complete(null);
+    }
+    return closed;
   }
 
   @Override
