@@ -35,11 +35,6 @@ public interface OperationStore
   }
 
   @Override
-  default Registration watch(OperationId id, Runnable changed) {
-    return () -> {};
-  }
-
-  @Override
   default CompletionStage<Void> put(Reservation reservation, int index, byte[] bytes) {
     return notBuilt();
   }

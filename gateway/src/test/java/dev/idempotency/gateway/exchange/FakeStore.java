@@ -29,6 +29,7 @@ final class FakeStore implements OperationStore {
   private final List<Reservation> reservations = new ArrayList<>();
   private final List<StoredResponse> completed = new ArrayList<>();
   private final ArrayDeque<Open> open = new ArrayDeque<>();
+  private final List<Runnable> watches = new ArrayList<>();
   private @Nullable Error error;
 
   /** Every command so far, such as {@code renew 1}: its name and the attempt. */
@@ -159,6 +160,22 @@ final class FakeStore implements OperationStore {
     CompletableFuture<Object> reply = new CompletableFuture<>();
     open.add(new Open(null, reply));
     return reply.thenApply(found -> ((Optional<?>) found).map(StoredOperation.class::cast));
+  }
+
+  @Override
+  public Registration watch(OperationId id, Runnable changed) {
+    watches.add(changed);
+    return () -> watches.remove(changed);
+  }
+
+  /** How many watches there are. */
+  int watches() {
+    return watches.size();
+  }
+
+  /** Says to all who watch that something changed. */
+  void tell() {
+    List.copyOf(watches).forEach(Runnable::run);
   }
 
   private CompletableFuture<Object> told(String name, Reservation reservation) {

@@ -11,7 +11,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.idempotency.Fingerprint;
-import dev.idempotency.gateway.idempotency.IdempotencyStore;
 import dev.idempotency.gateway.idempotency.Reservation;
 import dev.idempotency.gateway.idempotency.ReserveReply;
 import dev.idempotency.gateway.idempotency.Settlement;
@@ -32,15 +31,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** What every store promises. */
-public abstract class StoreContractTest {
+public abstract class StoreContractTest extends NoticesContract {
 
   private static final Duration SHORT = Duration.ofMillis(80);
   private static final Settlement UNKNOWN = new Settlement.Unknown();
   private static final long MARKS = 0xFEDC_BA98_7654_3210L;
   private static final Settlement DONE = new Settlement.Completed(response("done"));
-
-  /** The store under test. */
-  protected abstract IdempotencyStore store();
 
   /** Lets at least that much of the store's time pass. */
   protected abstract void elapse(Duration time);

@@ -139,6 +139,11 @@ public final class EnvelopeStore implements OperationStore {
                     : CompletableFuture.completedFuture(found));
   }
 
+  @Override
+  public Registration watch(OperationId id, Runnable changed) {
+    return inner.watch(id, changed);
+  }
+
   private static boolean isSealed(StoredOperation operation) {
     return operation.state() instanceof StoredOperation.Completed completed
         && completed.response().isSealed();

@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -39,6 +40,7 @@ public final class MemoryIdempotencyStore implements OperationStore, StoreHealth
 
   private final Cache<OperationId, OperationRecord> records;
   private final AtomicLong weight = new AtomicLong();
+  private final Watches watches = new Watches();
   private final LongSupplier nanoClock;
   private final long capacity;
 
@@ -130,16 +132,39 @@ public final class MemoryIdempotencyStore implements OperationStore, StoreHealth
   @Override
   public CompletionStage<WriteReply> settle(Reservation reservation, Settlement settlement) {
     Settlement kept = fitting(settlement);
-    return execute(
-        reservation,
-        true,
-        (current, now) -> OperationRecord.settle(current, reservation, kept, now));
+    CompletionStage<WriteReply> reply =
+        execute(
+            reservation,
+            true,
+            (current, now) -> OperationRecord.settle(current, reservation, kept, now));
+    watches.changed(reservation.id());
+    return reply;
   }
 
   @Override
   public CompletionStage<WriteReply> release(Reservation reservation) {
-    return execute(
-        reservation, true, (current, now) -> OperationRecord.release(current, reservation, now));
+    CompletionStage<WriteReply> reply =
+        execute(
+            reservation,
+            true,
+            (current, now) -> OperationRecord.release(current, reservation, now));
+    watches.changed(reservation.id());
+    return reply;
+  }
+
+  /** Calls back on whatever thread changes the record; see {@link #on}. */
+  @Override
+  public Registration watch(OperationId id, Runnable changed) {
+    return watches.watch(id, Runnable::run, changed);
+  }
+
+  /**
+   * The same store for one event loop: it tells of changes there.
+   *
+   * @param loop runs on that loop, later, what it is given
+   */
+  public OperationStore on(Executor loop) {
+    return new LoopView(this, watches, loop);
   }
 
   @Override

@@ -37,8 +37,12 @@ public final class RedisIdempotencyStore implements OperationStore, StoreHealth 
   private final KeyNames names;
   private final byte[] publish;
   private final RedisLink link;
+  private final EventLoop loop;
+  private final Notices notices;
 
-  private RedisIdempotencyStore(RedisStoreOptions options, EventLoop loop) {
+  private RedisIdempotencyStore(RedisStoreOptions options, EventLoop loop, Notices notices) {
+    this.loop = loop;
+    this.notices = notices;
     this.names = new KeyNames(options.prefix(), false);
     this.publish = "PUBLISH".getBytes(StandardCharsets.US_ASCII);
     this.link =
@@ -57,7 +61,17 @@ public final class RedisIdempotencyStore implements OperationStore, StoreHealth 
    *     process the same
    */
   public static RedisIdempotencyStore connect(RedisStoreOptions options, EventLoop loop) {
-    RedisIdempotencyStore store = new RedisIdempotencyStore(options, loop);
+    return connect(options, loop, Notices.open(options, loop));
+  }
+
+  /**
+   * The same, sharing the connection on which changes are heard of.
+   *
+   * @param notices of a store with the same options; closed with whichever store is closed first
+   */
+  public static RedisIdempotencyStore connect(
+      RedisStoreOptions options, EventLoop loop, Notices notices) {
+    RedisIdempotencyStore store = new RedisIdempotencyStore(options, loop, notices);
     store.link.open();
     return store;
   }
@@ -74,7 +88,12 @@ public final class RedisIdempotencyStore implements OperationStore, StoreHealth 
 
   /** Ends the connection; what is under way fails. The event loop is left alone. */
   public CompletionStage<Void> close() {
-    return link.close();
+    return link.close().thenCombine(notices.close(), (one, other) -> one);
+  }
+
+  @Override
+  public Registration watch(OperationId id, Runnable changed) {
+    return notices.watch(id, loop, changed);
   }
 
   @Override
