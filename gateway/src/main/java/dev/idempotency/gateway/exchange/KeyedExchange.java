@@ -7,8 +7,10 @@ import dev.idempotency.gateway.idempotency.Fingerprints;
 import dev.idempotency.gateway.idempotency.IdempotencyKey;
 import dev.idempotency.gateway.idempotency.Note;
 import dev.idempotency.gateway.idempotency.OperationId;
+import dev.idempotency.gateway.idempotency.PiecedResponse;
 import dev.idempotency.gateway.idempotency.Reservation;
 import dev.idempotency.gateway.idempotency.ReserveReply;
+import dev.idempotency.gateway.idempotency.ResponsePieces;
 import dev.idempotency.gateway.idempotency.Settlement;
 import dev.idempotency.gateway.idempotency.StoreUnavailableException;
 import dev.idempotency.gateway.idempotency.StoredOperation;
@@ -409,7 +411,11 @@ abstract class KeyedExchange implements Exchange, Outgoing {
 
   /** Answers from the record; a take-over has no place here any more. */
   void answer(Verdict verdict) {
-    if (verdict instanceof Verdict.Replay replay && replay.response().isSealed()) {
+    PiecedResponse pieced =
+        verdict instanceof Verdict.Replay replay ? PiecedResponse.of(replay.response()) : null;
+    if (pieced != null) {
+      replay(pieced);
+    } else if (verdict instanceof Verdict.Replay replay && replay.response().isSealed()) {
       // A gateway with other settings put it away; this one has nothing to open it with.
       exchanges.listener.responseUnreadable(
           "the store's encryption or compression is switched off");
@@ -444,6 +450,58 @@ abstract class KeyedExchange implements Exchange, Outgoing {
     } else {
       answer(Result.REPLAYED, response, charge);
     }
+  }
+
+  private void replay(PiecedResponse pieced) {
+    if (isOnlyObserved(Result.REPLAYED)) {
+      observe(Result.REPLAYED);
+      return;
+    }
+    Charge charge = Charge.of(exchanges.budget, ResponsePieces.SIZE);
+    if (charge == null) {
+      answer(Result.OVERLOADED, Problems.overloaded("No memory is left for the response."));
+      return;
+    }
+    phase = Phase.ASKING;
+    Response head =
+        ResponseFields.replay(pieced.head(), course.head().headers(), route.answers());
+    course.mark(head.head().headers());
+    course.markApplied(head.head().headers());
+    PieceReplay replay =
+        new PieceReplay(
+            exchanges,
+            id(),
+            pieced,
+            delivery,
+            () -> {
+              course.end(Result.GONE, 0);
+              abort();
+            });
+    replay.first(
+        first -> begin(replay, head, pieced, first, charge),
+        unavailable -> {
+          charge.release();
+          if (unavailable.isUnreadable()) {
+            answer(Result.GONE, Problems.responseNotKept(head.status()));
+          } else {
+            answer(Result.STORE_UNAVAILABLE, Problems.storeUnavailable());
+          }
+        });
+  }
+
+  private void begin(
+      PieceReplay replay, Response head, PiecedResponse pieced, byte[] first, Charge charge) {
+    leave();
+    Runnable told = () -> course.end(Result.REPLAYED, head.status());
+    if (delivery.isGone()) {
+      charge.release();
+      told.run();
+      return;
+    }
+    boolean framed = head.trailers().isEmpty() || peer.protocol().equals("1.0");
+    long length = framed ? pieced.length() : -1;
+    delivery.beginFed(head.head(), length, charge, replay::goOn, told);
+    replay.begin(first);
   }
 
   private void storeFailed(Reservation reservation, StoreUnavailableException unavailable) {

@@ -34,16 +34,6 @@ public interface OperationStore
     return notBuilt();
   }
 
-  @Override
-  default CompletionStage<Void> put(Reservation reservation, int index, byte[] bytes) {
-    return notBuilt();
-  }
-
-  @Override
-  default CompletionStage<byte[]> get(OperationId id, AttemptToken token, int index) {
-    return notBuilt();
-  }
-
   private static <T> CompletionStage<T> notBuilt() {
     return CompletableFuture.failedFuture(
         StoreUnavailableException.notExecuted("this store does not do that"));

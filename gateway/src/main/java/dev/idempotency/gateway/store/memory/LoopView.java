@@ -88,4 +88,9 @@ record LoopView(OperationStore store, Watches watches, Executor loop) implements
   public CompletionStage<byte[]> get(OperationId id, AttemptToken token, int index) {
     return store.get(id, token, index);
   }
+
+  @Override
+  public CompletionStage<Void> drop(Reservation reservation, int count) {
+    return store.drop(reservation, count);
+  }
 }

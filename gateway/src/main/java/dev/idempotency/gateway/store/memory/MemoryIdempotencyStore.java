@@ -3,6 +3,7 @@ package dev.idempotency.gateway.store.memory;
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import com.github.benmanes.caffeine.cache.Expiry;
+import dev.idempotency.gateway.idempotency.AttemptToken;
 import dev.idempotency.gateway.idempotency.OperationId;
 import dev.idempotency.gateway.idempotency.OperationRecord;
 import dev.idempotency.gateway.idempotency.OperationRecord.Step;
@@ -41,6 +42,7 @@ public final class MemoryIdempotencyStore implements OperationStore, StoreHealth
   private final Cache<OperationId, OperationRecord> records;
   private final AtomicLong weight = new AtomicLong();
   private final Watches watches = new Watches();
+  private final Pieces pieces;
   private final LongSupplier nanoClock;
   private final long capacity;
 
@@ -51,6 +53,7 @@ public final class MemoryIdempotencyStore implements OperationStore, StoreHealth
     this.capacity = capacity;
     long origin = nanoClock.getAsLong();
     this.nanoClock = () -> nanoClock.getAsLong() - origin;
+    this.pieces = new Pieces(this.nanoClock, weight);
     this.records =
         Caffeine.newBuilder()
             .ticker(this.nanoClock::getAsLong)
@@ -150,6 +153,28 @@ public final class MemoryIdempotencyStore implements OperationStore, StoreHealth
             (current, now) -> OperationRecord.release(current, reservation, now));
     watches.changed(reservation.id());
     return reply;
+  }
+
+  @Override
+  public CompletionStage<Void> put(Reservation reservation, int index, byte[] bytes) {
+    return pieces.put(reservation, index, bytes, capacity + capacity / 4)
+        ? CompletableFuture.completedFuture(null)
+        : CompletableFuture.failedFuture(full());
+  }
+
+  @Override
+  public CompletionStage<byte[]> get(OperationId id, AttemptToken token, int index) {
+    byte[] piece = pieces.get(id, token, index);
+    return piece != null
+        ? CompletableFuture.completedFuture(piece)
+        : CompletableFuture.failedFuture(
+            StoreUnavailableException.unreadable("a piece of the response is not there"));
+  }
+
+  @Override
+  public CompletionStage<Void> drop(Reservation reservation, int count) {
+    pieces.drop(reservation, count);
+    return CompletableFuture.completedFuture(null);
   }
 
   /** Calls back on whatever thread changes the record; see {@link #on}. */

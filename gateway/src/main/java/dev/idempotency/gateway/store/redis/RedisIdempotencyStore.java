@@ -1,5 +1,6 @@
 package dev.idempotency.gateway.store.redis;
 
+import dev.idempotency.gateway.idempotency.AttemptToken;
 import dev.idempotency.gateway.idempotency.OperationId;
 import dev.idempotency.gateway.idempotency.OperationStore;
 import dev.idempotency.gateway.idempotency.Reservation;
@@ -12,6 +13,7 @@ import io.netty.channel.EventLoop;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps records in Redis 7 or later, or Valkey: one key per operation, named by the prefix and the
@@ -144,6 +146,41 @@ public final class RedisIdempotencyStore implements OperationStore, StoreHealth 
     return link.send(
         new Call<>(
             Script.FIND, new byte[][] {names.record(id)}, NO_TEXTS, NO_NUMBERS, Replies::find));
+  }
+
+  @Override
+  public CompletionStage<Void> put(Reservation reservation, int index, byte[] bytes) {
+    byte[][] keys = {piece(reservation.id(), reservation.token(), index)};
+    long life =
+        reservation.lease().toMillis() + reservation.retention().toMillis() + MARGIN.toMillis();
+    return link.send(
+        new Call<@Nullable Void>(
+            Script.PUT_PIECE,
+            keys,
+            new byte[][] {PieceFormat.write(bytes)},
+            new long[] {life},
+            done -> null));
+  }
+
+  @Override
+  public CompletionStage<byte[]> get(OperationId id, AttemptToken token, int index) {
+    byte[][] keys = {piece(id, token, index)};
+    return link.send(
+        new Call<>(Script.GET_PIECE, keys, NO_TEXTS, NO_NUMBERS, PieceFormat::read));
+  }
+
+  @Override
+  public CompletionStage<Void> drop(Reservation reservation, int count) {
+    byte[][] keys = new byte[count][];
+    for (int i = 0; i < count; i++) {
+      keys[i] = piece(reservation.id(), reservation.token(), i);
+    }
+    return link.send(
+        new Call<@Nullable Void>(Script.DROP_PIECES, keys, NO_TEXTS, NO_NUMBERS, done -> null));
+  }
+
+  private byte[] piece(OperationId id, AttemptToken token, int index) {
+    return names.companion(id, "b:" + token + ":" + index);
   }
 
   private static long[] times(Reservation reservation) {

@@ -17,7 +17,10 @@ enum Script {
   SETTLE("settle"),
   RELEASE("release"),
   FIND("find"),
-  PROBE("probe");
+  PROBE("probe"),
+  PUT_PIECE("put_piece"),
+  GET_PIECE("get_piece"),
+  DROP_PIECES("drop_pieces");
 
   private final byte[] text;
   private final byte[] digest;
