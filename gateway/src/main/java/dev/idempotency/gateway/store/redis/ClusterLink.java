@@ -48,7 +48,7 @@ final class ClusterLink implements Link, RedisLink.Neighbours, Topology.Listener
   private final LoopClient client;
   private final KeyNames names;
   private final Duration deadline;
-  private final Duration connect;
+  private final Terms terms;
   private final Topology topology;
   private final Tick tick;
 
@@ -67,13 +67,12 @@ final class ClusterLink implements Link, RedisLink.Neighbours, Topology.Listener
   private boolean promising = true;
   private boolean closed;
 
-  ClusterLink(
-      EventLoop loop, LoopClient client, KeyNames names, Duration deadline, Duration connect) {
+  ClusterLink(EventLoop loop, LoopClient client, KeyNames names, Terms terms) {
     this.loop = loop;
     this.client = client;
     this.names = names;
-    this.deadline = deadline;
-    this.connect = connect;
+    this.terms = terms;
+    this.deadline = terms.deadline();
     this.topology = new Topology(loop, client, deadline, this);
     this.tick = new Tick(loop, deadline.toNanos() / 8, this::onTick);
   }
@@ -238,7 +237,7 @@ final class ClusterLink implements Link, RedisLink.Neighbours, Topology.Listener
 
   private RedisLink open(Endpoint node) {
     NodeTarget target = new NodeTarget(client, node, this::probeKey);
-    RedisLink link = new RedisLink(loop, target, deadline, connect, this);
+    RedisLink link = new RedisLink(loop, target, terms, this);
     link.open();
     return link;
   }

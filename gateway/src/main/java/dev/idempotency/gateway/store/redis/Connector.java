@@ -7,7 +7,6 @@ import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.ScheduledFuture;
-import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -60,12 +59,12 @@ final class Connector implements StoreHealth, ScriptCommand.Listener {
   private boolean attempting;
   private long attemptAt;
 
-  Connector(EventLoop loop, Target target, Duration deadline, Duration connect, Listener listener) {
+  Connector(EventLoop loop, Target target, Terms terms, Listener listener) {
     this.loop = loop;
     this.target = target;
-    this.deadlineNanos = deadline.toNanos();
+    this.deadlineNanos = terms.deadline().toNanos();
     // Somewhat longer than the client's own limit, which covers all but the probe.
-    this.connectNanos = connect.toNanos() * 5 / 4;
+    this.connectNanos = terms.connect().toNanos() * 5 / 4;
     this.listener = listener;
     this.tick = new Tick(loop, deadlineNanos / 4, this::onTick);
   }

@@ -9,7 +9,6 @@ import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandKeyword;
 import io.lettuce.core.protocol.CommandType;
 import io.netty.channel.EventLoop;
-import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -55,6 +54,7 @@ final class RedisLink implements Link, ScriptCommand.Listener, Connector.Listene
   private final Tick tick;
   private final Target target;
   private final Neighbours neighbours;
+  private final @Nullable Confirmations confirmations;
 
   private @Nullable StatefulRedisConnection<byte[], byte[]> connection;
   private int unanswered;
@@ -64,17 +64,19 @@ final class RedisLink implements Link, ScriptCommand.Listener, Connector.Listene
   /**
    * A way to one server, not yet opened.
    *
-   * @param deadline how long a command may take
-   * @param connect how long it may take to connect
+   * @param terms what is asked of it
    */
-  RedisLink(
-      EventLoop loop, Target target, Duration deadline, Duration connect, Neighbours neighbours) {
+  RedisLink(EventLoop loop, Target target, Terms terms, Neighbours neighbours) {
     this.loop = loop;
     this.target = target;
     this.neighbours = neighbours;
-    this.deadlineNanos = deadline.toNanos();
+    this.deadlineNanos = terms.deadline().toNanos();
+    this.confirmations =
+        terms.durability().isNone()
+            ? null
+            : new Confirmations(loop, terms.durability(), terms.deadline());
     this.tick = new Tick(loop, deadlineNanos / 8, this::onTick);
-    this.connector = new Connector(loop, target, deadline, connect, this);
+    this.connector = new Connector(loop, target, terms, this);
   }
 
   @Override
@@ -157,6 +159,9 @@ final class RedisLink implements Link, ScriptCommand.Listener, Connector.Listene
     ScriptCommand command = new ScriptCommand(call, over, whole, this);
     call.current = command;
     over.dispatch(command);
+    if (call.confirmed && confirmations != null) {
+      confirmations.wrote(call);
+    }
   }
 
   private static Command<byte[], byte[], String> asking() {
@@ -167,6 +172,9 @@ final class RedisLink implements Link, ScriptCommand.Listener, Connector.Listene
   public void connected(StatefulRedisConnection<byte[], byte[]> fresh) {
     connection = fresh;
     unanswered = 0;
+    if (confirmations != null) {
+      confirmations.begin(fresh);
+    }
     for (Script script : Script.values()) {
       load(script, fresh);
     }
@@ -192,6 +200,9 @@ final class RedisLink implements Link, ScriptCommand.Listener, Connector.Listene
   public void disconnected(StatefulRedisConnection<byte[], byte[]> lost) {
     if (connection == lost) {
       connection = null;
+      if (confirmations != null) {
+        confirmations.begin(null);
+      }
       for (Call<?> call : List.copyOf(pending)) {
         if (isHere(call)) {
           call.current = null;
@@ -249,7 +260,7 @@ final class RedisLink implements Link, ScriptCommand.Listener, Connector.Listene
     String error = command.error();
     if (call.current == command && !call.isDone()) {
       if (error == null) {
-        call.answer(command.value());
+        answered(call, command.value());
       } else {
         refused(command, error);
       }
@@ -259,6 +270,16 @@ final class RedisLink implements Link, ScriptCommand.Listener, Connector.Listene
     }
     for (Call<?> first = pending.peek(); first != null && first.isDone(); first = pending.peek()) {
       pending.poll();
+    }
+  }
+
+  /** A write counts when it is confirmed; what is there already is said at once. */
+  private static void answered(Call<?> call, byte @Nullable [] value) {
+    if (call.group != null && Replies.isWritten(value)) {
+      call.executed(value);
+    } else {
+      call.group = null;
+      call.answer(value);
     }
   }
 
@@ -296,7 +317,10 @@ final class RedisLink implements Link, ScriptCommand.Listener, Connector.Listene
         first = pending.peek()) {
       pending.poll();
       if (!first.isDone()) {
-        first.expire(target.name() + " did not answer within " + deadlineNanos / 1_000_000 + " ms");
+        first.expire(
+            confirmations != null && first.executed() != null
+                ? confirmations.missing()
+                : target.name() + " did not answer within " + deadlineNanos / 1_000_000 + " ms");
       }
     }
     if (answered) {

@@ -2,7 +2,6 @@ package dev.idempotency.gateway.store.redis;
 
 import dev.idempotency.gateway.store.redis.RedisLink.Neighbours;
 import io.netty.channel.EventLoop;
-import java.time.Duration;
 import java.util.concurrent.CompletionStage;
 
 /** The way to whichever server is the primary, over the same link; moves when that changes. */
@@ -12,15 +11,10 @@ final class SentinelLink implements Link {
   private final RedisLink link;
 
   SentinelLink(
-      EventLoop loop,
-      LoopClient client,
-      byte[] probeKey,
-      Duration deadline,
-      Duration connect,
-      Neighbours neighbours) {
-    this.sentinels = new SentinelWatch(loop, client, deadline, this::move);
+      EventLoop loop, LoopClient client, byte[] probeKey, Terms terms, Neighbours neighbours) {
+    this.sentinels = new SentinelWatch(loop, client, terms.deadline(), this::move);
     Target target = new SentinelTarget(client, sentinels, probeKey);
-    this.link = new RedisLink(loop, target, deadline, connect, neighbours);
+    this.link = new RedisLink(loop, target, terms, neighbours);
   }
 
   private void move() {
