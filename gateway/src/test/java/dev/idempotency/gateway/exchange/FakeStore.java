@@ -31,6 +31,9 @@ final class FakeStore implements OperationStore {
   private final ArrayDeque<Open> open = new ArrayDeque<>();
   private @Nullable Error error;
 
+  /** For how many milliseconds nothing was forgotten. */
+  long sinceLoss = Long.MAX_VALUE;
+
   /** Every command so far, such as {@code renew 1}: its name and the attempt. */
   List<String> commands() {
     return commands;
@@ -117,6 +120,11 @@ final class FakeStore implements OperationStore {
 
   void failNotExecuted() {
     open.remove().reply.completeExceptionally(StoreUnavailableException.notExecuted("not sent"));
+  }
+
+  @Override
+  public long sinceLoss(OperationId id) {
+    return sinceLoss;
   }
 
   @Override

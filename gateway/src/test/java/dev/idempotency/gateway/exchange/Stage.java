@@ -203,6 +203,11 @@ final class Stage {
       return this;
     }
 
+    Settings safety(Route.Safety wanted) {
+      safety = wanted;
+      return this;
+    }
+
     Settings bypass() {
       bypass = true;
       return this;

@@ -1,5 +1,6 @@
 package dev.idempotency.gateway.store.redis;
 
+import dev.idempotency.gateway.idempotency.StoreFinding;
 import io.lettuce.core.cluster.SlotHash;
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.ScheduledFuture;
@@ -104,6 +105,23 @@ final class ClusterLink implements Link, RedisLink.Neighbours, Topology.Listener
   @Override
   public String detail() {
     return health.detail();
+  }
+
+  @Override
+  public List<StoreFinding> findings() {
+    return health.findings();
+  }
+
+  @Override
+  public long evictions() {
+    return health.evictions();
+  }
+
+  @Override
+  public long sinceLoss(byte[] key) {
+    RedisLink owner = owners[SlotHash.getSlot(key)];
+    // Without an owner nothing is executed either.
+    return owner == null ? Long.MAX_VALUE : owner.sinceLoss(key);
   }
 
   @Override

@@ -6,11 +6,13 @@ import dev.idempotency.gateway.idempotency.OperationStore;
 import dev.idempotency.gateway.idempotency.Reservation;
 import dev.idempotency.gateway.idempotency.ReserveReply;
 import dev.idempotency.gateway.idempotency.Settlement;
+import dev.idempotency.gateway.idempotency.StoreFinding;
 import dev.idempotency.gateway.idempotency.StoreHealth;
 import dev.idempotency.gateway.idempotency.StoredOperation;
 import dev.idempotency.gateway.idempotency.WriteReply;
 import io.netty.channel.EventLoop;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -91,6 +93,16 @@ public final class RedisIdempotencyStore implements OperationStore, StoreHealth 
   @Override
   public String detail() {
     return links().filter(one -> !one.reachable()).findFirst().orElse(link).detail();
+  }
+
+  @Override
+  public List<StoreFinding> findings() {
+    return link.findings();
+  }
+
+  @Override
+  public long evictions() {
+    return link.evictions();
   }
 
   private Stream<Link> links() {
@@ -202,6 +214,16 @@ public final class RedisIdempotencyStore implements OperationStore, StoreHealth 
     return link.send(
         new Call<>(
             Script.FIND, new byte[][] {names.record(id)}, NO_TEXTS, NO_NUMBERS, Replies::find));
+  }
+
+  @Override
+  public long sinceLoss(OperationId id) {
+    byte[] key = names.record(id);
+    long since = link.sinceLoss(key);
+    for (Link one : durable.values()) {
+      since = Math.min(since, one.sinceLoss(key));
+    }
+    return since;
   }
 
   private static long[] times(Reservation reservation) {

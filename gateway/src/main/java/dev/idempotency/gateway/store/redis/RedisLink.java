@@ -1,5 +1,6 @@
 package dev.idempotency.gateway.store.redis;
 
+import dev.idempotency.gateway.idempotency.StoreFinding;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.StatusOutput;
@@ -9,11 +10,14 @@ import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandKeyword;
 import io.lettuce.core.protocol.CommandType;
 import io.netty.channel.EventLoop;
+import io.netty.util.concurrent.ScheduledFuture;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,6 +48,9 @@ final class RedisLink implements Link, ScriptCommand.Listener, Connector.Listene
     void unreachable();
   }
 
+  /** How often a guarded server is asked that nobody checks over this link. */
+  private static final Duration LOOK_AGAIN = Duration.ofSeconds(30);
+
   /** How many commands may be under way. */
   static final int LIMIT = 8_192;
 
@@ -55,6 +62,9 @@ final class RedisLink implements Link, ScriptCommand.Listener, Connector.Listene
   private final Target target;
   private final Neighbours neighbours;
   private final @Nullable Confirmations confirmations;
+  private final @Nullable Epoch epoch;
+  private final @Nullable ServerCheck check;
+  private final Duration checks;
 
   private @Nullable StatefulRedisConnection<byte[], byte[]> connection;
   private int unanswered;
@@ -76,7 +86,13 @@ final class RedisLink implements Link, ScriptCommand.Listener, Connector.Listene
             ? null
             : new Confirmations(loop, terms.durability(), terms.deadline());
     this.tick = new Tick(loop, deadlineNanos / 8, this::onTick);
-    this.connector = new Connector(loop, target, terms, this);
+    Questions questions = new Questions(loop, terms.connect());
+    RedisDemands demands = terms.demands();
+    this.epoch = demands.guarded() ? new Epoch(questions) : null;
+    this.check =
+        demands.checks().isZero() ? null : new ServerCheck(target.name(), questions, demands);
+    this.checks = demands.checks().isZero() ? LOOK_AGAIN : demands.checks();
+    this.connector = new Connector(loop, target, terms, epoch, this);
   }
 
   @Override
@@ -128,6 +144,11 @@ final class RedisLink implements Link, ScriptCommand.Listener, Connector.Listene
   @Override
   public String detail() {
     return connector.detail();
+  }
+
+  @Override
+  public long sinceLoss(byte[] key) {
+    return epoch == null ? Long.MAX_VALUE : epoch.sinceLoss();
   }
 
   /** The same as {@link #send}, on the event loop, for a call that may have been elsewhere. */
@@ -185,6 +206,39 @@ final class RedisLink implements Link, ScriptCommand.Listener, Connector.Listene
         write(call, fresh, false);
       }
     }
+    watch(fresh);
+  }
+
+  /** Looks at the server now and again and again, as long as it is this connection. */
+  private void watch(StatefulRedisConnection<byte[], byte[]> over) {
+    if (check != null && connection == over) {
+      check.look(over);
+    }
+    if (check != null || epoch != null) {
+      ScheduledFuture<?> unused =
+          loop.schedule(() -> lookAgain(over), checks.toMillis(), TimeUnit.MILLISECONDS);
+    }
+  }
+
+  private void lookAgain(StatefulRedisConnection<byte[], byte[]> over) {
+    if (connection != over) {
+      return;
+    }
+    if (epoch != null) {
+      // A server that was emptied keeps its connections.
+      CompletionStage<Void> unused = epoch.ask(over, KeyNames.epoch(target.probeKey()));
+    }
+    watch(over);
+  }
+
+  @Override
+  public List<StoreFinding> findings() {
+    return check == null ? List.of() : check.findings();
+  }
+
+  @Override
+  public long evictions() {
+    return check == null ? 0 : check.evicted();
   }
 
   /** Spares the first command the way to and fro that tells it that its script is not there. */

@@ -17,7 +17,8 @@ enum Script {
   SETTLE("settle"),
   RELEASE("release"),
   FIND("find"),
-  PROBE("probe");
+  PROBE("probe"),
+  EPOCH("epoch");
 
   private final byte[] text;
   private final byte[] digest;

@@ -1,7 +1,9 @@
 package dev.idempotency.gateway.store.redis;
 
+import dev.idempotency.gateway.idempotency.StoreFinding;
 import dev.idempotency.gateway.store.redis.RedisLink.Neighbours;
 import io.netty.channel.EventLoop;
+import java.util.List;
 import java.util.concurrent.CompletionStage;
 
 /** The way to whichever server is the primary, over the same link; moves when that changes. */
@@ -39,6 +41,21 @@ final class SentinelLink implements Link {
   @Override
   public String detail() {
     return link.detail();
+  }
+
+  @Override
+  public List<StoreFinding> findings() {
+    return link.findings();
+  }
+
+  @Override
+  public long evictions() {
+    return link.evictions();
+  }
+
+  @Override
+  public long sinceLoss(byte[] key) {
+    return link.sinceLoss(key);
   }
 
   @Override
