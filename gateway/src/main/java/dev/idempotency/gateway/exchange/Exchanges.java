@@ -29,6 +29,10 @@ public final class Exchanges {
   final OperationStore store;
   final Scheduler scheduler;
   final BodyBudget budget;
+
+  /** What responses may take that are still to be stored, because the store was away. */
+  final BodyBudget backlog;
+
   final ExchangeListener listener;
   final ForwardedFields forwarded;
   final Leases leases;
@@ -43,6 +47,7 @@ public final class Exchanges {
   /**
    * @param routes tried in this order
    * @param page what is answered at {@link ProblemDetails#PAGE}; null where nothing is there
+   * @param backlog what responses may take, over all event loops, that are still to be stored
    * @param trustedProxies whose word on the client's address is believed
    */
   public Exchanges(
@@ -51,6 +56,7 @@ public final class Exchanges {
       OperationStore store,
       Scheduler scheduler,
       BodyBudget budget,
+      BodyBudget backlog,
       AddressRanges trustedProxies,
       ExchangeListener listener) {
     this.routes = List.copyOf(routes);
@@ -58,6 +64,7 @@ public final class Exchanges {
     this.store = store;
     this.scheduler = scheduler;
     this.budget = budget;
+    this.backlog = backlog;
     this.listener = listener;
     this.forwarded = new ForwardedFields(trustedProxies);
     this.proxied = !trustedProxies.isEmpty();

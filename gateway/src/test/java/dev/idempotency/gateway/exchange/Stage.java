@@ -48,6 +48,7 @@ final class Stage {
             store,
             scheduler,
             budget,
+            new BodyBudget(settings.backlog),
             settings.proxied ? AddressRanges.of(List.of("10.0.0.0/8")) : AddressRanges.NONE,
             heard);
   }
@@ -155,6 +156,7 @@ final class Stage {
   /** What a route can say. */
   static final class Settings {
     private long budget = 1 << 20;
+    private long backlog = 1 << 20;
     private Duration patience = Duration.ZERO;
     private UnknownPolicy unknown = UnknownPolicy.HOLD;
     private Route.Safety safety = Route.Safety.NONE;
@@ -190,6 +192,11 @@ final class Stage {
 
     Settings budget(long bytes) {
       budget = bytes;
+      return this;
+    }
+
+    Settings backlog(long bytes) {
+      backlog = bytes;
       return this;
     }
 
