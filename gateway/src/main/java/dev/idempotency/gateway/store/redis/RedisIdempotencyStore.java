@@ -5,6 +5,8 @@ import dev.idempotency.gateway.idempotency.OperationId;
 import dev.idempotency.gateway.idempotency.OperationStore;
 import dev.idempotency.gateway.idempotency.Reservation;
 import dev.idempotency.gateway.idempotency.ReserveReply;
+import dev.idempotency.gateway.idempotency.Resolution;
+import dev.idempotency.gateway.idempotency.ResolveReply;
 import dev.idempotency.gateway.idempotency.Settlement;
 import dev.idempotency.gateway.idempotency.StoreFinding;
 import dev.idempotency.gateway.idempotency.StoreHealth;
@@ -12,6 +14,7 @@ import dev.idempotency.gateway.idempotency.StoredOperation;
 import dev.idempotency.gateway.idempotency.WriteReply;
 import io.netty.channel.EventLoop;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -48,6 +51,7 @@ public final class RedisIdempotencyStore implements OperationStore, StoreHealth 
   private final LoopClient client;
   private final Link link;
   private final Terms terms;
+  private final OpenRecords open;
 
   /** For what must get further than to be executed, so that nothing else waits behind it. */
   private final Map<Durability, Link> durable = new ConcurrentHashMap<>();
@@ -60,6 +64,7 @@ public final class RedisIdempotencyStore implements OperationStore, StoreHealth 
     this.publish = (cluster ? "SPUBLISH" : "PUBLISH").getBytes(StandardCharsets.US_ASCII);
     this.terms = Terms.of(options, demands);
     this.link = Links.to(client, loop, names, terms);
+    this.open = new OpenRecords(names, link, publish);
   }
 
   /**
@@ -224,6 +229,31 @@ public final class RedisIdempotencyStore implements OperationStore, StoreHealth 
       since = Math.min(since, one.sinceLoss(key));
     }
     return since;
+  }
+
+  @Override
+  public CompletionStage<Page> list(Query query) {
+    return open.list(query);
+  }
+
+  @Override
+  public CompletionStage<List<Long>> count(List<Duration> ages) {
+    return open.count(ages);
+  }
+
+  @Override
+  public CompletionStage<ProbeClaim> claimProbe(OperationId id, long attempt, Duration hold) {
+    return open.claimProbe(id, attempt, hold);
+  }
+
+  @Override
+  public CompletionStage<ResolveReply> resolve(Resolution resolution) {
+    return open.resolve(resolution);
+  }
+
+  @Override
+  public CompletionStage<List<Entry>> history(OperationId id) {
+    return open.history(id);
   }
 
   private static long[] times(Reservation reservation) {

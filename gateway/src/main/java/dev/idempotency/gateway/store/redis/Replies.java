@@ -1,6 +1,7 @@
 package dev.idempotency.gateway.store.redis;
 
 import dev.idempotency.gateway.idempotency.ReserveReply;
+import dev.idempotency.gateway.idempotency.ResolveReply;
 import dev.idempotency.gateway.idempotency.StoreUnavailableException;
 import dev.idempotency.gateway.idempotency.StoredOperation;
 import dev.idempotency.gateway.idempotency.WriteReply;
@@ -34,6 +35,14 @@ final class Replies {
   static boolean isWritten(byte @Nullable [] reply) {
     char letter = letter(reply);
     return letter == 'A' || letter == 'D';
+  }
+
+  static ResolveReply resolve(byte @Nullable [] reply) {
+    return switch (letter(reply)) {
+      case 'D' -> ResolveReply.DONE;
+      case 'G' -> ResolveReply.GONE;
+      default -> new ResolveReply.Refused(operation(reply));
+    };
   }
 
   static Optional<StoredOperation> find(byte @Nullable [] reply) {

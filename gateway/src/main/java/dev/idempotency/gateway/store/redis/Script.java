@@ -18,7 +18,13 @@ enum Script {
   RELEASE("release"),
   FIND("find"),
   PROBE("probe"),
-  EPOCH("epoch");
+  EPOCH("epoch"),
+  LIST_OPEN("list_open"),
+  COUNT_OPEN("count_open"),
+  FORGET("forget"),
+  CLAIM_PROBE("claim_probe"),
+  RESOLVE("resolve"),
+  HISTORY("history");
 
   private final byte[] text;
   private final byte[] digest;

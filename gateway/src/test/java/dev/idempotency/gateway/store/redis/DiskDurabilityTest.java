@@ -10,7 +10,7 @@ import dev.idempotency.gateway.idempotency.Reservation;
 import dev.idempotency.gateway.idempotency.ReserveReply;
 import dev.idempotency.gateway.idempotency.StoreUnavailableException;
 import dev.idempotency.gateway.testing.RedisServer;
-import dev.idempotency.gateway.testing.ScriptedRedis;
+import dev.idempotency.gateway.testing.NewerRedis;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -91,7 +91,7 @@ class DiskDurabilityTest {
 
   @Test
   void newServerIsAskedAboutItsDisk() {
-    try (ScriptedRedis redis = ScriptedRedis.start("*2\r\n:1\r\n:0\r\n");
+    try (NewerRedis redis = NewerRedis.start("*2\r\n:1\r\n:0\r\n");
         LoopStore store = connected(redis.port())) {
       assertThat(await(store.store().reserve(durable()))).isEqualTo(ReserveReply.ACQUIRED);
       assertThat(redis.waits()).containsExactly(List.of("WAITAOF", "1", "0", "2000"));
@@ -106,7 +106,7 @@ class DiskDurabilityTest {
         "-ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled.\r\n"
       })
   void newServerThatHasNotWrittenIsNotEnough(String reply) {
-    try (ScriptedRedis redis = ScriptedRedis.start(reply);
+    try (NewerRedis redis = NewerRedis.start(reply);
         LoopStore store = connected(redis.port())) {
       assertMissed(store.store().reserve(durable()), "not on the disk of Redis within 2000 ms");
     }

@@ -20,14 +20,14 @@ import java.util.concurrent.CopyOnWriteArrayList;
  * Speaks just enough of the Redis protocol to be taken for a newer server than there is: it keeps
  * nothing, grants every reservation and says about the disk what a test wants.
  */
-public final class ScriptedRedis implements AutoCloseable {
+public final class NewerRedis implements AutoCloseable {
 
   private final ServerSocket listener;
   private final String waitaof;
   private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
   private final List<List<String>> waits = new CopyOnWriteArrayList<>();
 
-  private ScriptedRedis(ServerSocket listener, String waitaof) {
+  private NewerRedis(ServerSocket listener, String waitaof) {
     this.listener = listener;
     this.waitaof = waitaof;
   }
@@ -37,10 +37,10 @@ public final class ScriptedRedis implements AutoCloseable {
    *
    * @param waitaof the whole reply to WAITAOF
    */
-  public static ScriptedRedis start(String waitaof) {
+  public static NewerRedis start(String waitaof) {
     try {
       ServerSocket listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
-      ScriptedRedis server = new ScriptedRedis(listener, waitaof);
+      NewerRedis server = new NewerRedis(listener, waitaof);
       daemon(server::accept);
       return server;
     } catch (IOException e) {
@@ -58,7 +58,7 @@ public final class ScriptedRedis implements AutoCloseable {
   }
 
   private static void daemon(Runnable work) {
-    Thread thread = new Thread(work, "scripted-redis");
+    Thread thread = new Thread(work, "newer-redis");
     thread.setDaemon(true);
     thread.start();
   }
