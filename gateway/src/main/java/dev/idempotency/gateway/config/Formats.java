@@ -32,8 +32,8 @@ final class Formats {
           UpstreamUrl::parse);
 
   private static final String STORE_EXPECTED =
-      "memory, or a URL such as redis://127.0.0.1:6379, rediss://user:password@host:6379/0 or"
-          + " redis-sentinel://host1,host2/0#primary";
+      "memory, or a URL such as redis://127.0.0.1:6379, rediss://user:password@host:6379/0,"
+          + " redis-sentinel://host1,host2/0#primary or redis-cluster://host1,host2";
 
   static final Format<Store> STORE = Format.text(STORE_EXPECTED, Formats::store);
 
@@ -150,6 +150,8 @@ final class Formats {
   private static final Pattern SENTINEL_URL =
       Pattern.compile(
           "rediss?-sentinel://" + USER + PLACE + "(?:," + PLACE + ")*(?:/[0-9]{0,5})?#[^\\s#]+");
+  private static final Pattern CLUSTER_URL =
+      Pattern.compile("rediss?-cluster://" + USER + PLACE + "(?:," + PLACE + ")*/?");
 
   private Formats() {}
 
@@ -227,7 +229,9 @@ final class Formats {
     if (text.equals("memory")) {
       return Optional.of(Defaults.memory());
     }
-    return REDIS_URL.matcher(text).matches() || SENTINEL_URL.matcher(text).matches()
+    return REDIS_URL.matcher(text).matches()
+            || SENTINEL_URL.matcher(text).matches()
+            || CLUSTER_URL.matcher(text).matches()
         ? Optional.of(Defaults.redis(text))
         : Optional.empty();
   }

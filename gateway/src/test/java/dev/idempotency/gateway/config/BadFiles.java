@@ -145,7 +145,8 @@ final class BadFiles {
     String listen = " (expected: HOST:PORT such as 127.0.0.1:8080 or [::1]:8080, port 0 to 65535)";
     String store =
         " (expected: memory, or a URL such as redis://127.0.0.1:6379,"
-            + " rediss://user:password@host:6379/0 or redis-sentinel://host1,host2/0#primary)";
+            + " rediss://user:password@host:6379/0, redis-sentinel://host1,host2/0#primary"
+            + " or redis-cluster://host1,host2)";
     String secret = " (expected: 16 characters or more, or { env: NAME } or { file: PATH })";
     return Stream.of(
         both(top("listen: localhost"), "listen: localhost" + listen),

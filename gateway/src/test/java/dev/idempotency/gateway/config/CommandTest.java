@@ -214,7 +214,8 @@ class CommandTest {
         Arguments.of(
             "--upstream http://a --store redis//:hunter2@r",
             "--store: ***@r (expected: memory, or a URL such as redis://127.0.0.1:6379,"
-                + " rediss://user:password@host:6379/0 or redis-sentinel://host1,host2/0#primary)"),
+                + " rediss://user:password@host:6379/0, redis-sentinel://host1,host2/0#primary"
+                + " or redis-cluster://host1,host2)"),
         Arguments.of(
             "--upstream http://a --check=maybe", "--check: maybe (expected: true or false)"),
         Arguments.of(
