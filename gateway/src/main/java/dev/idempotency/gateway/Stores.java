@@ -26,21 +26,14 @@ final class Stores {
   Stores(Configuration configuration) throws StartupException {
     this.settings = configuration.store();
     this.sealing = new Sealing(configuration);
-    this.redis = settings instanceof Configuration.Store.Redis url ? options(url) : null;
+    this.redis = settings instanceof Configuration.Store.Redis url ? RedisOptions.of(url) : null;
+    if (settings instanceof Configuration.Store.Postgres) {
+      throw new StartupException("store: PostgreSQL is not in this build (expected: redis://…)");
+    }
     this.memory =
         settings instanceof Configuration.Store.Memory bounds
             ? MemoryIdempotencyStore.create(bounds.maxBytes())
             : null;
-  }
-
-  private static RedisStoreOptions options(Configuration.Store.Redis redis)
-      throws StartupException {
-    try {
-      return new RedisStoreOptions(redis.url(), redis.prefix(), redis.timeout());
-    } catch (IllegalArgumentException e) {
-      // The store knows more of its URL than the file's reader does.
-      throw new StartupException("store: " + e.getMessage());
-    }
   }
 
   /**
@@ -82,6 +75,9 @@ final class Stores {
 
   /** What the start line and the log say. */
   String describe() {
+    if (settings instanceof Configuration.Store.Postgres url) {
+      return url.maskedUrl();
+    }
     return settings instanceof Configuration.Store.Redis url
         ? url.maskedUrl()
         : "memory (one gateway only, records do not survive a restart)";

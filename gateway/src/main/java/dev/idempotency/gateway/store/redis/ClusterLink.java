@@ -134,13 +134,13 @@ final class ClusterLink implements Link, RedisLink.Neighbours, Topology.Listener
 
   private void accept(Call<?> call) {
     if (!health.isKnown() && promising) {
-      await(call);
+      hold(call);
     } else {
       route(call);
     }
   }
 
-  private void await(Call<?> call) {
+  private void hold(Call<?> call) {
     if (waiting.size() >= LIMIT) {
       call.fail("Redis is too slow: " + LIMIT + " commands are waiting");
     } else {

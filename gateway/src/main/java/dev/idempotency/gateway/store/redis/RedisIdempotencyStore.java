@@ -4,12 +4,16 @@ import dev.idempotency.gateway.idempotency.OperationId;
 import dev.idempotency.gateway.idempotency.OperationStore;
 import dev.idempotency.gateway.idempotency.Reservation;
 import dev.idempotency.gateway.idempotency.ReserveReply;
+import dev.idempotency.gateway.idempotency.Resolution;
+import dev.idempotency.gateway.idempotency.ResolveReply;
 import dev.idempotency.gateway.idempotency.Settlement;
 import dev.idempotency.gateway.idempotency.StoreHealth;
 import dev.idempotency.gateway.idempotency.StoredOperation;
 import dev.idempotency.gateway.idempotency.WriteReply;
 import io.netty.channel.EventLoop;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -41,6 +45,7 @@ public final class RedisIdempotencyStore implements OperationStore, StoreHealth 
   private final EventLoop loop;
   private final LoopClient client;
   private final Link link;
+  private final OpenRecords open;
 
   private RedisIdempotencyStore(RedisStoreOptions options, EventLoop loop) {
     this.loop = loop;
@@ -49,6 +54,7 @@ public final class RedisIdempotencyStore implements OperationStore, StoreHealth 
     this.names = new KeyNames(options.prefix(), cluster);
     this.publish = (cluster ? "SPUBLISH" : "PUBLISH").getBytes(StandardCharsets.US_ASCII);
     this.link = Links.to(client, loop, names, options);
+    this.open = new OpenRecords(names, link, publish);
   }
 
   /**
@@ -138,6 +144,31 @@ public final class RedisIdempotencyStore implements OperationStore, StoreHealth 
     return link.send(
         new Call<>(
             Script.FIND, new byte[][] {names.record(id)}, NO_TEXTS, NO_NUMBERS, Replies::find));
+  }
+
+  @Override
+  public CompletionStage<Page> list(Query query) {
+    return open.list(query);
+  }
+
+  @Override
+  public CompletionStage<List<Long>> count(List<Duration> ages) {
+    return open.count(ages);
+  }
+
+  @Override
+  public CompletionStage<ProbeClaim> claimProbe(OperationId id, long attempt, Duration hold) {
+    return open.claimProbe(id, attempt, hold);
+  }
+
+  @Override
+  public CompletionStage<ResolveReply> resolve(Resolution resolution) {
+    return open.resolve(resolution);
+  }
+
+  @Override
+  public CompletionStage<List<Entry>> history(OperationId id) {
+    return open.history(id);
   }
 
   private static long[] times(Reservation reservation) {
