@@ -2,7 +2,6 @@ package dev.idempotency.gateway;
 
 import dev.idempotency.gateway.config.Configuration;
 import dev.idempotency.gateway.config.Safety;
-import dev.idempotency.gateway.config.StoreAccess;
 import dev.idempotency.gateway.idempotency.OperationStore;
 import dev.idempotency.gateway.idempotency.StoreFinding;
 import dev.idempotency.gateway.idempotency.StoreHealth;
@@ -38,7 +37,7 @@ final class Stores implements StoreHealth {
     this.settings = configuration.store();
     this.sealing = new Sealing(configuration);
     this.demands = demands(configuration);
-    this.redis = settings instanceof Configuration.Store.Redis url ? options(url) : null;
+    this.redis = settings instanceof Configuration.Store.Redis url ? RedisOptions.of(url) : null;
     if (settings instanceof Configuration.Store.Postgres) {
       throw new StartupException("store: PostgreSQL is not in this build (expected: redis://…)");
     }
@@ -64,19 +63,6 @@ final class Stores implements StoreHealth {
         configuration.store() instanceof Configuration.Store.Redis url
             ? url.checks()
             : Duration.ZERO);
-  }
-
-  private static RedisStoreOptions options(Configuration.Store.Redis redis)
-      throws StartupException {
-    try {
-      if (!redis.access().equals(StoreAccess.NONE)) {
-        throw new StartupException("store: user, password and tls are not in this build");
-      }
-      return new RedisStoreOptions(redis.url(), redis.prefix(), redis.timeout());
-    } catch (IllegalArgumentException e) {
-      // The store knows more of its URL than the file's reader does.
-      throw new StartupException("store: " + e.getMessage());
-    }
   }
 
   /**

@@ -151,13 +151,13 @@ final class ClusterLink implements Link, RedisLink.Neighbours, Topology.Listener
 
   private void accept(Call<?> call) {
     if (!health.isKnown() && promising) {
-      await(call);
+      hold(call);
     } else {
       route(call);
     }
   }
 
-  private void await(Call<?> call) {
+  private void hold(Call<?> call) {
     if (waiting.size() >= LIMIT) {
       call.fail("Redis is too slow: " + LIMIT + " commands are waiting");
     } else {
@@ -192,7 +192,7 @@ final class ClusterLink implements Link, RedisLink.Neighbours, Topology.Listener
     }
     if (Refusal.isTryAgain(error)) {
       call.notExecuted(error);
-      pause(call);
+      later(call, () -> route(call));
       return true;
     }
     return false;
@@ -211,11 +211,15 @@ final class ClusterLink implements Link, RedisLink.Neighbours, Topology.Listener
       owners[to.slot()] = link(to.node());
       topology.refresh();
     }
+    Runnable follow =
+        () -> {
+          call.asking = !to.isFinal();
+          link(to.node()).accept(call);
+        };
     if (call.refusals > AT_ONCE) {
-      pause(call);
+      later(call, follow);
     } else {
-      call.asking = !to.isFinal();
-      link(to.node()).accept(call);
+      follow.run();
     }
     return true;
   }
@@ -229,13 +233,15 @@ final class ClusterLink implements Link, RedisLink.Neighbours, Topology.Listener
     throw new IllegalArgumentException("a node that is no longer one");
   }
 
-  /** The link that it came from watches its deadline meanwhile. */
-  private void pause(Call<?> call) {
+  /** After a pause; the link that it came from watches its deadline meanwhile. */
+  private void later(Call<?> call, Runnable sending) {
     ScheduledFuture<?> unused =
         loop.schedule(
             () -> {
-              if (!call.isDone()) {
-                route(call);
+              if (closed) {
+                call.fail("the store is closed");
+              } else if (!call.isDone()) {
+                sending.run();
               }
             },
             PAUSE_MILLIS,
