@@ -5,6 +5,9 @@ import dev.idempotency.gateway.config.StoreAccess;
 import dev.idempotency.gateway.idempotency.OperationStore;
 import dev.idempotency.gateway.idempotency.StoreHealth;
 import dev.idempotency.gateway.store.memory.MemoryIdempotencyStore;
+import dev.idempotency.gateway.store.postgres.PostgresDatabase;
+import dev.idempotency.gateway.store.postgres.PostgresIdempotencyStore;
+import dev.idempotency.gateway.store.postgres.PostgresStoreOptions;
 import dev.idempotency.gateway.store.redis.RedisIdempotencyStore;
 import dev.idempotency.gateway.store.redis.RedisStoreOptions;
 import io.netty.channel.EventLoop;
@@ -13,7 +16,10 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** The store of each event loop: one and the same in memory, or a connection each to Redis. */
+/**
+ * The store of each event loop: one and the same in memory, a connection each to Redis, or all by
+ * the connections of one pool to PostgreSQL.
+ */
 final class Stores {
 
   private final Configuration.Store settings;
@@ -21,6 +27,7 @@ final class Stores {
   private final List<StoreHealth> health = new ArrayList<>();
   private final List<RedisIdempotencyStore> connections = new ArrayList<>();
   private final @Nullable MemoryIdempotencyStore memory;
+  private final @Nullable PostgresDatabase postgres;
   private final Sealing sealing;
 
   /** Connects to nothing yet. */
@@ -28,9 +35,7 @@ final class Stores {
     this.settings = configuration.store();
     this.sealing = new Sealing(configuration);
     this.redis = settings instanceof Configuration.Store.Redis url ? options(url) : null;
-    if (settings instanceof Configuration.Store.Postgres) {
-      throw new StartupException("store: PostgreSQL is not in this build (expected: redis://…)");
-    }
+    this.postgres = settings instanceof Configuration.Store.Postgres url ? opened(url) : null;
     this.memory =
         settings instanceof Configuration.Store.Memory bounds
             ? MemoryIdempotencyStore.create(bounds.maxBytes())
@@ -46,6 +51,19 @@ final class Stores {
       return new RedisStoreOptions(redis.url(), redis.prefix(), redis.timeout());
     } catch (IllegalArgumentException e) {
       // The store knows more of its URL than the file's reader does.
+      throw new StartupException("store: " + e.getMessage());
+    }
+  }
+
+  private static PostgresDatabase opened(Configuration.Store.Postgres postgres)
+      throws StartupException {
+    StoreAccess access = postgres.access();
+    String password = access.password() == null ? null : access.password().value();
+    try {
+      return PostgresDatabase.of(
+          new PostgresStoreOptions(
+              postgres.url(), access.user(), password, postgres.timeout(), postgres.pool()));
+    } catch (IllegalArgumentException e) {
       throw new StartupException("store: " + e.getMessage());
     }
   }
@@ -69,6 +87,10 @@ final class Stores {
       connections.add(store);
       health.add(store);
       return store;
+    }
+    if (postgres != null) {
+      health.add(postgres);
+      return PostgresIdempotencyStore.on(postgres, loop);
     }
     throw new IllegalStateException("a store of a kind that nobody opens: " + settings);
   }
@@ -100,6 +122,9 @@ final class Stores {
   /** Ends the threads that work for the stores, when no loop needs them any more. */
   void stopWorkers() {
     sealing.close();
+    if (postgres != null) {
+      postgres.close();
+    }
   }
 
   List<RedisIdempotencyStore> connections() {
