@@ -4,14 +4,20 @@ import dev.idempotency.gateway.idempotency.OperationId;
 import dev.idempotency.gateway.idempotency.OperationStore;
 import dev.idempotency.gateway.idempotency.Reservation;
 import dev.idempotency.gateway.idempotency.ReserveReply;
+import dev.idempotency.gateway.idempotency.Resolution;
+import dev.idempotency.gateway.idempotency.ResolveReply;
 import dev.idempotency.gateway.idempotency.Settlement;
 import dev.idempotency.gateway.idempotency.StoreHealth;
 import dev.idempotency.gateway.idempotency.StoredOperation;
 import dev.idempotency.gateway.idempotency.WriteReply;
 import io.netty.channel.EventLoop;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.RejectedExecutionException;
 
 /**
  * Keeps records in Redis 7 or later, or Valkey: one key per operation, named by the prefix and the
@@ -36,18 +42,19 @@ public final class RedisIdempotencyStore implements OperationStore, StoreHealth 
 
   private final KeyNames names;
   private final byte[] publish;
-  private final RedisLink link;
+  private final EventLoop loop;
+  private final LoopClient client;
+  private final Link link;
+  private final OpenRecords open;
 
   private RedisIdempotencyStore(RedisStoreOptions options, EventLoop loop) {
-    this.names = new KeyNames(options.prefix(), false);
-    this.publish = "PUBLISH".getBytes(StandardCharsets.US_ASCII);
-    this.link =
-        new RedisLink(
-            loop,
-            new LoopClient(options, loop, RedisLink.LIMIT),
-            names.named("probe"),
-            options.deadline(),
-            LoopClient.connectTimeout(options));
+    this.loop = loop;
+    this.client = new LoopClient(options, loop, RedisLink.LIMIT);
+    boolean cluster = client.location().kind() == Location.Kind.CLUSTER;
+    this.names = new KeyNames(options.prefix(), cluster);
+    this.publish = (cluster ? "SPUBLISH" : "PUBLISH").getBytes(StandardCharsets.US_ASCII);
+    this.link = Links.to(client, loop, names, options);
+    this.open = new OpenRecords(names, link, publish);
   }
 
   /**
@@ -74,7 +81,19 @@ public final class RedisIdempotencyStore implements OperationStore, StoreHealth 
 
   /** Ends the connection; what is under way fails. The event loop is left alone. */
   public CompletionStage<Void> close() {
-    return link.close();
+    CompletableFuture<Void> closed = new CompletableFuture<>();
+    try {
+      loop.execute(
+          () -> {
+            CompletionStage<Void> ended = link.close().thenCompose(none -> client.close());
+            CompletionStage<Void> unused =
+                ended.whenComplete((none, failure) -> closed.complete(null));
+          });
+    } catch (RejectedExecutionException e) {
+      // The loop has ended and took the connections along.
+      closed.complete(null);
+    }
+    return closed;
   }
 
   @Override
@@ -125,6 +144,31 @@ public final class RedisIdempotencyStore implements OperationStore, StoreHealth 
     return link.send(
         new Call<>(
             Script.FIND, new byte[][] {names.record(id)}, NO_TEXTS, NO_NUMBERS, Replies::find));
+  }
+
+  @Override
+  public CompletionStage<Page> list(Query query) {
+    return open.list(query);
+  }
+
+  @Override
+  public CompletionStage<List<Long>> count(List<Duration> ages) {
+    return open.count(ages);
+  }
+
+  @Override
+  public CompletionStage<ProbeClaim> claimProbe(OperationId id, long attempt, Duration hold) {
+    return open.claimProbe(id, attempt, hold);
+  }
+
+  @Override
+  public CompletionStage<ResolveReply> resolve(Resolution resolution) {
+    return open.resolve(resolution);
+  }
+
+  @Override
+  public CompletionStage<List<Entry>> history(OperationId id) {
+    return open.history(id);
   }
 
   private static long[] times(Reservation reservation) {

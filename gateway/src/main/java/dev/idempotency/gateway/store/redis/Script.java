@@ -17,7 +17,13 @@ enum Script {
   SETTLE("settle"),
   RELEASE("release"),
   FIND("find"),
-  PROBE("probe");
+  PROBE("probe"),
+  LIST_OPEN("list_open"),
+  COUNT_OPEN("count_open"),
+  FORGET("forget"),
+  CLAIM_PROBE("claim_probe"),
+  RESOLVE("resolve"),
+  HISTORY("history");
 
   private final byte[] text;
   private final byte[] digest;
