@@ -43,16 +43,6 @@ final class OpenRows {
     return action instanceof Resolution.MarkUnknown ? "U" : "X";
   }
 
-  /** The action as the history tells it. */
-  static String name(Resolution.Action action) {
-    return switch (mark(action)) {
-      case "C" -> "complete";
-      case "R" -> "release";
-      case "U" -> "mark-unknown";
-      default -> "extend";
-    };
-  }
-
   /** Where a page ends: since when its last operation has been open, and which it is. */
   private record Cursor(long micros, byte[] id) {
 
@@ -83,6 +73,7 @@ final class OpenRows {
     try (PreparedStatement statement = connection.prepareStatement(sql.list)) {
       Parameters unused =
           Parameters.of(statement)
+              .add(query.least().isNegative())
               .add(query.least())
               .add(after.micros())
               .add(after.id())

@@ -36,6 +36,11 @@ final class Parameters {
     return this;
   }
 
+  Parameters add(boolean value) throws SQLException {
+    statement.setBoolean(++index, value);
+    return this;
+  }
+
   Parameters add(String value) throws SQLException {
     statement.setString(++index, value);
     return this;

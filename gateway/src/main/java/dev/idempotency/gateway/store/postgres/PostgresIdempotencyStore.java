@@ -157,7 +157,7 @@ public final class PostgresIdempotencyStore implements OperationStore, StoreHeal
                 .add(resolution.token())
                 .add(OpenRows.mark(action))
                 .add(resolution.retention())
-                .add(OpenRows.name(action))
+                .add(action.word())
                 .add(resolution.audit().who())
                 .add(resolution.audit().why())
                 .add(response == null ? 0 : response.status(), response),

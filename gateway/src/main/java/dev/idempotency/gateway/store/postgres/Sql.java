@@ -48,17 +48,18 @@ final class Sql {
             + ", ?, ?, ?, ?, ?, ?)";
     this.claimProbe = "SELECT * FROM " + in + "claim_probe_1(?, ?, " + MS + ")";
     this.history =
-        "SELECT (e->>'at')::bigint AS at, e->>'what' AS what, (e->>'attempt')::bigint AS attempt,"
-            + " e->>'who' AS who, e->>'why' AS why FROM "
+        "SELECT floor(extract(epoch FROM h.at) * 1000)::bigint AS at, h.what, h.attempt, h.who,"
+            + " h.why FROM "
             + in
-            + "operation o, jsonb_array_elements(o.audit) WITH ORDINALITY AS a(e, n)"
-            + " WHERE o.id = ? AND o.expires_at > now() ORDER BY n";
+            + "history h WHERE h.id = ? AND h.expires_at > now() ORDER BY h.number";
     // The clock that stands still within a statement, or no index would serve.
     this.list =
         OPEN
             + in
-            + "operation o WHERE o.open_since IS NOT NULL AND o.open_since <= now() - "
+            + "operation o WHERE o.open_since IS NOT NULL AND o.open_since <= "
+            + "CASE WHEN ? THEN 'infinity' ELSE now() - "
             + MS
+            + " END"
             + " AND (o.open_since, o.id) > (to_timestamp(0) + ? * interval '1 microsecond', ?)"
             + " AND o.expires_at > now() ORDER BY o.open_since, o.id LIMIT ?";
     this.count =

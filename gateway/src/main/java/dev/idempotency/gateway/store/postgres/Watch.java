@@ -25,7 +25,7 @@ final class Watch {
   private static final int BATCH = 500;
   private static final int MOST_BATCHES = 100;
 
-  private static final List<String> TABLES = List.of("operation", "piece", "probe");
+  private static final List<String> TABLES = List.of("operation", "piece", "probe", "history");
 
   private final Source source;
   private final Connections connections;

@@ -28,8 +28,6 @@ CREATE TABLE "${flyway:defaultSchema}".operation (
   status integer NOT NULL,
   fields bytea,
   body bytea,
-  -- What was resolved from outside, oldest first.
-  audit jsonb NOT NULL DEFAULT '[]',
   CHECK ((open_since IS NOT NULL) = (state IN ('R', 'U')))
 ) WITH (
   -- Each row is written at least twice and its indexed times change with it, so that dead rows
@@ -42,10 +40,28 @@ CREATE INDEX operation_open ON "${flyway:defaultSchema}".operation (open_since, 
   WHERE open_since IS NOT NULL;
 CREATE INDEX operation_expiry ON "${flyway:defaultSchema}".operation (expires_at);
 
--- Who probes an operation, and how often that was done.
+-- What was resolved from outside: by whom and why. It outlives a record that was released.
+CREATE TABLE "${flyway:defaultSchema}".history (
+  id bytea NOT NULL,
+  number bigint GENERATED ALWAYS AS IDENTITY,
+  token bytea NOT NULL,
+  at timestamptz NOT NULL,
+  what text NOT NULL,
+  attempt bigint NOT NULL,
+  who text NOT NULL,
+  why text NOT NULL,
+  expires_at timestamptz NOT NULL,
+  PRIMARY KEY (id, number),
+  -- Sent again it is told once.
+  UNIQUE (id, token)
+);
+CREATE INDEX history_expiry ON "${flyway:defaultSchema}".history (expires_at);
+
+-- Who probes an attempt, and how often that was done.
 CREATE TABLE "${flyway:defaultSchema}".probe (
   id bytea NOT NULL PRIMARY KEY,
   attempt bigint NOT NULL,
+  token bytea NOT NULL,
   tries integer NOT NULL,
   held_until timestamptz NOT NULL,
   expires_at timestamptz NOT NULL
@@ -95,20 +111,20 @@ CREATE FUNCTION "${flyway:defaultSchema}".put_1(
   p_id bytea, p_state "char", p_attempt bigint, p_token bytea,
   p_version smallint, p_fingerprint bytea, p_marks bigint,
   p_open_since timestamptz, p_expires_at timestamptz, p_note bytea,
-  p_status integer, p_fields bytea, p_body bytea, p_audit jsonb
+  p_status integer, p_fields bytea, p_body bytea
 ) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
   IF before.id IS NULL THEN
     INSERT INTO "${flyway:defaultSchema}".operation VALUES (
       p_id, p_state, p_attempt, p_token, p_version, p_fingerprint, p_marks,
-      p_open_since, p_expires_at, p_note, p_status, p_fields, p_body, p_audit)
+      p_open_since, p_expires_at, p_note, p_status, p_fields, p_body)
     ON CONFLICT (id) DO NOTHING;
   ELSE
     UPDATE "${flyway:defaultSchema}".operation o SET
       state = p_state, attempt = p_attempt, token = p_token,
       fingerprint_version = p_version, fingerprint = p_fingerprint, marks = p_marks,
       open_since = p_open_since, expires_at = p_expires_at, note = p_note,
-      status = p_status, fields = p_fields, body = p_body, audit = p_audit
+      status = p_status, fields = p_fields, body = p_body
     WHERE o.id = p_id AND o.state = before.state AND o.attempt = before.attempt
       AND o.token = before.token AND o.expires_at = before.expires_at;
   END IF;
@@ -131,7 +147,7 @@ BEGIN
     -- Mostly the key is new. One that is there costs no write.
     INSERT INTO "${flyway:defaultSchema}".operation VALUES (
       p_id, 'R', p_attempt, p_token, p_version, p_fingerprint, p_marks,
-      at + p_lease, at + p_lease + p_retention, p_note, 0, NULL, NULL, '[]')
+      at + p_lease, at + p_lease + p_retention, p_note, 0, NULL, NULL)
     ON CONFLICT (id) DO NOTHING;
     IF FOUND THEN
       RETURN answer;
@@ -147,8 +163,7 @@ BEGIN
     END IF;
     IF "${flyway:defaultSchema}".put_1(
         o, p_id, 'R', p_attempt, p_token, p_version, p_fingerprint, p_marks,
-        at + p_lease, at + p_lease + p_retention, p_note, 0, NULL, NULL,
-        CASE WHEN o.expires_at > at THEN o.audit ELSE '[]' END) THEN
+        at + p_lease, at + p_lease + p_retention, p_note, 0, NULL, NULL) THEN
       RETURN answer;
     END IF;
   END LOOP;
@@ -181,7 +196,7 @@ BEGIN
     END IF;
     IF "${flyway:defaultSchema}".put_1(
         o, p_id, 'R', p_attempt, p_token, p_version, p_fingerprint, p_marks,
-        at + p_lease, at + p_lease + p_retention, p_note, 0, NULL, NULL, o.audit) THEN
+        at + p_lease, at + p_lease + p_retention, p_note, 0, NULL, NULL) THEN
       answer.reply := 'A';
       RETURN answer;
     END IF;
@@ -214,8 +229,7 @@ BEGIN
         CASE WHEN known THEN o.fingerprint_version ELSE p_version END,
         CASE WHEN known THEN o.fingerprint ELSE p_fingerprint END,
         CASE WHEN known THEN o.marks ELSE p_marks END,
-        at + p_lease, at + p_lease + p_retention, p_note, 0, NULL, NULL,
-        CASE WHEN lost THEN '[]' ELSE o.audit END) THEN
+        at + p_lease, at + p_lease + p_retention, p_note, 0, NULL, NULL) THEN
       answer.reply := 'D';
       RETURN answer;
     END IF;
@@ -248,7 +262,7 @@ BEGIN
     IF "${flyway:defaultSchema}".put_1(
         o, p_id, p_state, p_attempt, p_token, p_version, p_fingerprint, p_marks,
         CASE WHEN p_state = 'U' THEN at END, at + p_retention, p_note,
-        p_status, p_fields, p_body, CASE WHEN lost THEN '[]' ELSE o.audit END) THEN
+        p_status, p_fields, p_body) THEN
       RETURN answer;
     END IF;
   END LOOP;
@@ -295,6 +309,23 @@ BEGIN
   RETURN "${flyway:defaultSchema}".seen_1('E', o, at);
 END $$;
 
+-- Adds to the history of an operation, which keeps the latest 32 entries.
+CREATE FUNCTION "${flyway:defaultSchema}".tell_1(
+  p_id bytea, p_token bytea, p_at timestamptz, p_what text, p_attempt bigint,
+  p_who text, p_why text, p_expires_at timestamptz
+) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE "${flyway:defaultSchema}".history h
+  SET expires_at = p_expires_at WHERE h.id = p_id AND h.expires_at < p_expires_at;
+  INSERT INTO "${flyway:defaultSchema}".history
+    (id, token, at, what, attempt, who, why, expires_at)
+  VALUES (p_id, p_token, p_at, p_what, p_attempt, p_who, p_why, p_expires_at)
+  ON CONFLICT (id, token) DO NOTHING;
+  DELETE FROM "${flyway:defaultSchema}".history h WHERE h.id = p_id AND h.number <= (
+    SELECT number FROM "${flyway:defaultSchema}".history
+    WHERE id = p_id ORDER BY number DESC OFFSET 32 LIMIT 1);
+END $$;
+
 -- p_action: C complete, R release, U mark unknown, X extend.
 CREATE FUNCTION "${flyway:defaultSchema}".resolve_1(
   p_id bytea, p_attempt bigint, p_token bytea, p_action "char", p_retention interval,
@@ -303,7 +334,7 @@ CREATE FUNCTION "${flyway:defaultSchema}".resolve_1(
 DECLARE
   o "${flyway:defaultSchema}".operation;
   at timestamptz;
-  entry jsonb;
+  written boolean;
   answer "${flyway:defaultSchema}".seen;
 BEGIN
   answer.reply := 'D';
@@ -322,19 +353,16 @@ BEGIN
         OR NOT (o.state = 'U' OR (o.state = 'R' AND o.open_since <= at)) THEN
       RETURN "${flyway:defaultSchema}".seen_1('F', o, at);
     END IF;
+    IF p_action = 'U' AND o.state = 'U' THEN
+      RETURN answer;
+    END IF;
     IF p_action = 'R' THEN
       DELETE FROM "${flyway:defaultSchema}".operation d
       WHERE d.id = p_id AND d.state = o.state AND d.attempt = o.attempt
         AND d.token = o.token AND d.expires_at = o.expires_at;
-      IF FOUND THEN
-        RETURN answer;
-      END IF;
-      CONTINUE;
-    END IF;
-    entry := jsonb_build_object(
-      'at', floor(extract(epoch FROM at) * 1000)::bigint, 'what', p_what,
-      'attempt', p_attempt, 'who', p_who, 'why', p_why, 'by', encode(p_token, 'hex'));
-    IF "${flyway:defaultSchema}".put_1(
+      written := FOUND;
+    ELSE
+      written := "${flyway:defaultSchema}".put_1(
         o, p_id,
         CASE WHEN p_action = 'C' THEN 'C' ELSE 'U' END::"char",
         o.attempt,
@@ -345,32 +373,44 @@ BEGIN
         CASE WHEN p_action <> 'C' THEN o.open_since END,
         CASE WHEN p_action = 'U' THEN o.expires_at ELSE at + p_retention END,
         CASE WHEN p_action = 'C' THEN ''::bytea ELSE o.note END,
-        p_status, p_fields, p_body,
-        -- Sent again it is told once.
-        CASE WHEN o.audit @> jsonb_build_array(jsonb_build_object('by', encode(p_token, 'hex')))
-          THEN o.audit ELSE o.audit || entry END) THEN
+        p_status, p_fields, p_body);
+    END IF;
+    IF written THEN
+      PERFORM "${flyway:defaultSchema}".tell_1(
+        p_id, p_token, at, p_what, p_attempt, p_who, p_why,
+        greatest(o.expires_at, at + p_retention));
       RETURN answer;
     END IF;
   END LOOP;
 END $$;
 
--- Tries before, or null where it is held; and how long it is held, in milliseconds.
+-- Tries before, or null where it is held or the attempt is not open; and how long it is held, in
+-- milliseconds.
 CREATE FUNCTION "${flyway:defaultSchema}".claim_probe_1(
   p_id bytea, p_attempt bigint, p_hold interval, OUT before integer, OUT held bigint
 ) LANGUAGE plpgsql AS $$
 DECLARE
+  o "${flyway:defaultSchema}".operation;
   at timestamptz;
 BEGIN
   LOOP
+    SELECT * INTO o FROM "${flyway:defaultSchema}".operation WHERE id = p_id;
     at := clock_timestamp();
+    IF NOT FOUND OR o.expires_at <= at OR o.attempt <> p_attempt OR o.state NOT IN ('R', 'U') THEN
+      held := 0;
+      RETURN;
+    END IF;
+    -- The same key anew is another operation, which its token tells.
     INSERT INTO "${flyway:defaultSchema}".probe AS p
-    VALUES (p_id, p_attempt, 1, at + p_hold, at + p_hold + interval '1 day')
+    VALUES (p_id, p_attempt, o.token, 1, at + p_hold, greatest(o.expires_at, at + p_hold))
     ON CONFLICT (id) DO UPDATE SET
       attempt = excluded.attempt,
-      tries = CASE WHEN p.attempt = excluded.attempt THEN p.tries + 1 ELSE 1 END,
+      token = excluded.token,
+      tries = CASE WHEN p.attempt = excluded.attempt AND p.token = excluded.token
+        THEN p.tries + 1 ELSE 1 END,
       held_until = excluded.held_until,
       expires_at = excluded.expires_at
-    WHERE p.attempt <> excluded.attempt OR p.held_until <= at
+    WHERE p.attempt <> excluded.attempt OR p.token <> excluded.token OR p.held_until <= at
     RETURNING p.tries - 1, 0 INTO before, held;
     IF FOUND THEN
       RETURN;
