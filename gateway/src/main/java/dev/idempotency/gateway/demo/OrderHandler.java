@@ -21,6 +21,7 @@ import io.netty.util.concurrent.Future;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Queue;
+import java.util.concurrent.CompletionStage;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -134,10 +135,12 @@ final class OrderHandler extends SimpleChannelInboundHandler<FullHttpRequest> {
       int received,
       Behaviour behaviour) {
     if (table != null && key != null && behaviour.hasEffect()) {
-      table
-          .place(key, Math.max(1, attempt), received, behaviour.status())
-          .whenCompleteAsync(
-              (answer, failure) -> placed(ctx, key, behaviour, answer, failure), ctx.executor());
+      CompletionStage<?> unused =
+          table
+              .place(key, Math.max(1, attempt), received, behaviour.status())
+              .whenCompleteAsync(
+                  (answer, failure) -> placed(ctx, key, behaviour, answer, failure),
+                  ctx.executor());
       return;
     }
     Order order = behaviour.hasEffect() ? orders.create(key, received) : null;
@@ -223,18 +226,19 @@ final class OrderHandler extends SimpleChannelInboundHandler<FullHttpRequest> {
       answer(ctx, Answers.error(501, "orders are not in a database"));
       return;
     }
-    table
-        .ask(key, SentKey.attempt(headers.get("Idempotency-Attempt")))
-        .whenCompleteAsync(
-            (answer, failure) ->
-                answer(
-                    ctx,
-                    failure != null
-                        ? Answers.error(503, "the database failed")
-                        : answer == null
-                            ? Answers.error(404, "no order was placed under this key")
-                            : Answers.stored(200, answer)),
-            ctx.executor());
+    CompletionStage<?> unused =
+        table
+            .ask(key, SentKey.attempt(headers.get("Idempotency-Attempt")))
+            .whenCompleteAsync(
+                (answer, failure) ->
+                    answer(
+                        ctx,
+                        failure != null
+                            ? Answers.error(503, "the database failed")
+                            : answer == null
+                                ? Answers.error(404, "no order was placed under this key")
+                                : Answers.stored(200, answer)),
+                ctx.executor());
   }
 
   private String tally(String key) {

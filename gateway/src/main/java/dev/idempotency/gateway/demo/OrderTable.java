@@ -8,6 +8,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.OffsetDateTime;
 import java.util.Properties;
 import java.util.Queue;
 import java.util.concurrent.ArrayBlockingQueue;
@@ -123,7 +124,7 @@ final class OrderTable implements AutoCloseable {
    * @param attempt its number as the gateway counts, from 1 on
    * @return the answer; null where somebody has been told that this attempt never happened
    */
-  CompletionStage<@Nullable Answer> place(String key, int attempt, int received, int status) {
+  CompletionStage<Answer> place(String key, int attempt, int received, int status) {
     return run(connection -> place(connection, key, attempt, received, status));
   }
 
@@ -139,7 +140,7 @@ final class OrderTable implements AutoCloseable {
       try (ResultSet row = insert.executeQuery()) {
         if (row.next()) {
           String id = "ord-" + row.getLong("id");
-          String at = row.getTimestamp("created_at").toInstant().toString();
+          String at = row.getObject("created_at", OffsetDateTime.class).toInstant().toString();
           String body = new Order(id, at, 1, received).toJson() + '\n';
           answer = new Answer(id, status, "/orders/" + id, body, true);
           store(connection, row.getLong("id"), answer);
@@ -167,7 +168,7 @@ final class OrderTable implements AutoCloseable {
    *
    * @param attempt 0 where it is not known which one is meant
    */
-  CompletionStage<@Nullable Answer> ask(String key, int attempt) {
+  CompletionStage<Answer> ask(String key, int attempt) {
     return run(
         connection -> {
           try (PreparedStatement bar = connection.prepareStatement(BAR)) {
@@ -196,11 +197,11 @@ final class OrderTable implements AutoCloseable {
   }
 
   /** What is done over one connection. */
-  private interface Work<R extends @Nullable Object> {
-    R over(Connection connection) throws SQLException;
+  private interface Work<R> {
+    @Nullable R over(Connection connection) throws SQLException;
   }
 
-  private <R extends @Nullable Object> CompletionStage<R> run(Work<R> work) {
+  private <R> CompletionStage<R> run(Work<R> work) {
     return CompletableFuture.supplyAsync(
         () -> {
           try {
@@ -213,12 +214,12 @@ final class OrderTable implements AutoCloseable {
   }
 
   /** A connection that failed is not used again. */
-  private <R extends @Nullable Object> R overConnection(Work<R> work) throws SQLException {
+  private <R> @Nullable R overConnection(Work<R> work) throws SQLException {
     Connection kept = idle.poll();
     Connection connection = kept != null ? kept : DriverManager.getConnection(url, login);
     boolean done = false;
     try {
-      R result = work.over(connection);
+      @Nullable R result = work.over(connection);
       done = true;
       return result;
     } finally {

@@ -1,6 +1,11 @@
 package dev.idempotency.gateway.store.postgres;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.idempotency.gateway.idempotency.OperationStore;
+import dev.idempotency.gateway.idempotency.Reservation;
+import dev.idempotency.gateway.idempotency.WriteReply;
+import dev.idempotency.gateway.store.Fixtures;
 import dev.idempotency.gateway.store.RuleModel;
 import dev.idempotency.gateway.store.StoreContractTest;
 import dev.idempotency.gateway.testing.PostgresServer;
@@ -9,6 +14,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.concurrent.CompletionStage;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -62,5 +68,19 @@ class PostgresIdempotencyStoreTest extends StoreContractTest {
   @Test
   void randomCommandsGiveTheRepliesOfTheRules() {
     new RuleModel(store(), this::elapse, System.nanoTime()).run(600);
+  }
+
+  /** A renewal that came after the release would write the record again, and block the key. */
+  @Test
+  void releaseBehindARenewalLeavesNothing() {
+    for (int i = 0; i < 200; i++) {
+      Reservation reservation = Fixtures.reservation();
+      Fixtures.await(store().reserve(reservation));
+      CompletionStage<WriteReply> renewed = store().renew(reservation);
+      CompletionStage<WriteReply> released = store().release(reservation);
+      assertThat(Fixtures.await(renewed)).isEqualTo(WriteReply.DONE);
+      assertThat(Fixtures.await(released)).isEqualTo(WriteReply.DONE);
+      assertThat(Fixtures.await(store().find(reservation.id()))).isEmpty();
+    }
   }
 }
