@@ -8,6 +8,7 @@ import dev.idempotency.gateway.store.memory.MemoryIdempotencyStore;
 import dev.idempotency.gateway.store.postgres.PostgresDatabase;
 import dev.idempotency.gateway.store.postgres.PostgresIdempotencyStore;
 import dev.idempotency.gateway.store.postgres.PostgresStoreOptions;
+import dev.idempotency.gateway.store.redis.Notices;
 import dev.idempotency.gateway.store.redis.RedisIdempotencyStore;
 import dev.idempotency.gateway.store.redis.RedisStoreOptions;
 import io.netty.channel.EventLoop;
@@ -29,6 +30,9 @@ final class Stores {
   private final @Nullable MemoryIdempotencyStore memory;
   private final @Nullable PostgresDatabase postgres;
   private final Sealing sealing;
+
+  /** Shared by all loops; null before the first. */
+  private @Nullable Notices notices;
 
   /** Connects to nothing yet. */
   Stores(Configuration configuration) throws StartupException {
@@ -80,10 +84,13 @@ final class Stores {
   private OperationStore open(EventLoop loop) {
     if (memory != null) {
       health.add(memory);
-      return memory;
+      return memory.on(loop);
     }
     if (redis != null) {
-      RedisIdempotencyStore store = RedisIdempotencyStore.connect(redis, loop);
+      if (notices == null) {
+        notices = Notices.open(redis, loop);
+      }
+      RedisIdempotencyStore store = RedisIdempotencyStore.connect(redis, loop, notices);
       connections.add(store);
       health.add(store);
       return store;

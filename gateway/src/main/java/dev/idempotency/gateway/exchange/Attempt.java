@@ -74,11 +74,15 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
     this.route = route;
     this.course = course;
     this.renewals = new Renewals(exchanges, lease);
-    this.incoming = new Incoming(exchanges, route, keyed);
+    this.incoming = new Incoming(exchanges, route, keyed, this::reservation, this::clientWritable);
     this.keyed = keyed;
     this.settling =
         new Settling(
             exchanges, route, course, reservation, incoming, keyed, this::leaveUnlessOverdue);
+  }
+
+  private Reservation reservation() {
+    return settling.reservation();
   }
 
   void start() {
@@ -317,7 +321,7 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
   }
 
   void clientWritable() {
-    if (connection != null && !keyed.delivery().isBehind()) {
+    if (connection != null && !keyed.delivery().isBehind() && incoming.isWritable()) {
       connection.resumeResponse();
     }
   }

@@ -57,19 +57,35 @@ final class Changes {
     @Nullable String stand;
   }
 
-  /** Calls back on a loop. */
-  private record Watcher(EventLoop loop, Runnable changed, Object identity) {
+  /** Calls back on a loop, until it is ended there. */
+  private static final class Watcher implements Runnable {
+    private final EventLoop loop;
+    private final Runnable changed;
+    private volatile boolean ended;
+
+    Watcher(EventLoop loop, Runnable changed) {
+      this.loop = loop;
+      this.changed = changed;
+    }
+
     void tell() {
       try {
-        loop.execute(changed);
+        loop.execute(this);
       } catch (RejectedExecutionException e) {
         // The loop has ended, and who waited there with it.
+      }
+    }
+
+    @Override
+    public void run() {
+      if (!ended) {
+        changed.run();
       }
     }
   }
 
   synchronized Registration watch(EventLoop loop, OperationId id, Runnable changed) {
-    Watcher watcher = new Watcher(loop, changed, new Object());
+    Watcher watcher = new Watcher(loop, changed);
     Watched operation = watched.computeIfAbsent(id, none -> new Watched());
     operation.watchers.add(watcher);
     if (operation.stand != null) {
@@ -84,6 +100,7 @@ final class Changes {
   }
 
   private synchronized void end(OperationId id, Watcher watcher) {
+    watcher.ended = true;
     Watched operation = watched.get(id);
     if (operation != null && operation.watchers.remove(watcher) && operation.watchers.isEmpty()) {
       watched.remove(id);

@@ -3,6 +3,7 @@ package dev.idempotency.gateway.store.postgres;
 import dev.idempotency.gateway.idempotency.AttemptToken;
 import dev.idempotency.gateway.idempotency.OperationId;
 import dev.idempotency.gateway.idempotency.Reservation;
+import dev.idempotency.gateway.idempotency.ResponsePieces;
 import dev.idempotency.gateway.idempotency.StoreUnavailableException;
 import io.netty.channel.EventLoop;
 import java.sql.PreparedStatement;
@@ -12,9 +13,6 @@ import java.util.concurrent.CompletionStage;
 
 /** The pieces of long responses, a row each. */
 final class Pieces {
-
-  /** How much longer than its record a piece may have to live: as long as the others take. */
-  private static final Duration LONGER = Duration.ofHours(1);
 
   private final PostgresDatabase database;
   private final EventLoop loop;
@@ -26,7 +24,7 @@ final class Pieces {
 
   @SuppressWarnings("NullAway") // a stage of nothing
   CompletionStage<Void> put(Reservation reservation, int index, byte[] bytes) {
-    Duration life = reservation.lease().plus(reservation.retention()).plus(LONGER);
+    Duration life = reservation.lease().plus(reservation.retention()).plus(ResponsePieces.MARGIN);
     return database
         .submit(
             loop,
@@ -41,6 +39,26 @@ final class Pieces {
                         .add(index)
                         .add(bytes)
                         .add(life);
+                return statement.executeUpdate();
+              }
+            })
+        .thenApply(rows -> null);
+  }
+
+  @SuppressWarnings("NullAway") // a stage of nothing
+  CompletionStage<Void> drop(Reservation reservation, int count) {
+    return database
+        .submit(
+            loop,
+            reservation.id().hashCode(),
+            connection -> {
+              try (PreparedStatement statement =
+                  connection.prepareStatement(database.sql().dropPieces)) {
+                Parameters unused =
+                    Parameters.of(statement)
+                        .add(reservation.id())
+                        .add(reservation.token())
+                        .add(count);
                 return statement.executeUpdate();
               }
             })

@@ -232,4 +232,9 @@ public final class PostgresIdempotencyStore implements OperationStore, StoreHeal
   public CompletionStage<byte[]> get(OperationId id, AttemptToken token, int index) {
     return pieces.get(id, token, index);
   }
+
+  @Override
+  public CompletionStage<Void> drop(Reservation reservation, int count) {
+    return pieces.drop(reservation, count);
+  }
 }

@@ -25,6 +25,7 @@ final class Sql {
   final String count;
   final String putPiece;
   final String getPiece;
+  final String dropPieces;
 
   Sql(String schema) {
     String in = "\"" + schema + "\".";
@@ -75,6 +76,7 @@ final class Sql {
             + MS
             + ") ON CONFLICT (id, token, number) DO UPDATE SET content = excluded.content,"
             + " expires_at = excluded.expires_at";
+    this.dropPieces = "DELETE FROM " + in + "piece WHERE id = ? AND token = ? AND number < ?";
     this.getPiece =
         "SELECT content FROM "
             + in
