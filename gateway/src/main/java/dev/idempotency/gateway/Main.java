@@ -6,6 +6,7 @@ import dev.idempotency.gateway.config.HostAndPort;
 import dev.idempotency.gateway.demo.DemoOptions;
 import dev.idempotency.gateway.demo.DemoOrders;
 import dev.idempotency.gateway.operations.Logging;
+import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.concurrent.CompletionException;
@@ -84,14 +85,21 @@ public final class Main {
   private static void startDemo(Command.Demo demo) throws StartupException {
     Logging.configure(Logging.Format.TEXT, "INFO");
     HostAndPort where = demo.upstreamListen();
+    DemoOptions options = DemoOptions.defaults();
     DemoOrders orders;
     try {
       orders =
           DemoOrders.start(
-                  new InetSocketAddress(where.host(), where.port()), DemoOptions.defaults())
+                  new InetSocketAddress(where.host(), where.port()),
+                  demo.orders() == null ? options : options.withOrders(demo.orders()))
               .toCompletableFuture()
               .join();
     } catch (CompletionException e) {
+      if (demo.orders() != null && !(e.getCause() instanceof IOException)) {
+        throw new StartupException(
+            "orders: the database can't be used: "
+                + (e.getCause() == null ? e : e.getCause()).getMessage());
+      }
       throw new StartupException(
           "upstream-listen: "
               + where
