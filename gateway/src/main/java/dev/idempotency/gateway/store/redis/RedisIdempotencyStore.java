@@ -165,8 +165,7 @@ public final class RedisIdempotencyStore implements OperationStore, StoreHealth 
   @Override
   public CompletionStage<byte[]> get(OperationId id, AttemptToken token, int index) {
     byte[][] keys = {piece(id, token, index)};
-    return link.send(
-        new Call<>(Script.GET_PIECE, keys, NO_TEXTS, NO_NUMBERS, PieceFormat::read));
+    return link.send(new Call<>(Script.GET_PIECE, keys, NO_TEXTS, NO_NUMBERS, PieceFormat::read));
   }
 
   @Override
