@@ -223,12 +223,10 @@ abstract class KeyedExchange implements Exchange, Outgoing {
     String trace = TraceParent.traceId(course.head().headers());
     IdempotencyKey key = claimant.key();
     ProbeRule probe = route.safety().probe();
-    boolean asked = probe != null && probe.url() != null && key != null;
-    return new Note(
-        route.name(),
-        trace == null ? "" : trace,
-        asked ? key.value() : "",
-        asked ? course.head().path() : "");
+    String traced = trace == null ? "" : trace;
+    return probe == null || probe.url() == null || key == null
+        ? new Note(route.name(), traced, "", "")
+        : new Note(route.name(), traced, key.value(), course.head().path());
   }
 
   private OperationId id() {

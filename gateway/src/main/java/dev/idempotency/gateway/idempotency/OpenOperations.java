@@ -6,7 +6,8 @@ import java.util.concurrent.CompletionStage;
 
 /**
  * The operations that are not finished, for those who do not own them: sweepers, probes, operators.
- * A store keeps an index of them, so that nobody has to read every record.
+ * A store keeps an index of them, so that nobody has to read every record; what gateways without an
+ * index wrote is not in it.
  *
  * <p>Threading and failure as in {@link IdempotencyStore}.
  */
@@ -93,7 +94,9 @@ public interface OpenOperations {
   CompletionStage<ResolveReply> resolve(Resolution resolution);
 
   /**
-   * What was resolved from outside, oldest first; empty where nothing was or the record is gone.
+   * What was resolved from outside, oldest first, the latest 32; empty where nothing was. Lives at
+   * least as long as the record did when that happened; so it also tells of a key that was released
+   * and is used again.
    */
   CompletionStage<List<Entry>> history(OperationId id);
 }

@@ -221,6 +221,9 @@ public sealed interface OperationRecord {
     if (action instanceof Resolution.Release) {
       return null;
     }
+    if (current instanceof Unknown && action instanceof Resolution.MarkUnknown) {
+      return current;
+    }
     // Its former owner stays the holder: should its response come after all, that is the outcome.
     return new Unknown(
         attempt,

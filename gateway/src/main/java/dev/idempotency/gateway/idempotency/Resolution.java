@@ -22,22 +22,46 @@ public record Resolution(
     Audit audit) {
 
   /** What becomes of the record. */
-  public sealed interface Action {}
+  public sealed interface Action {
+
+    /** What histories and logs call it. */
+    String word();
+  }
 
   /** It was done, and this is its response. */
-  public record Complete(StoredResponse response) implements Action {}
+  public record Complete(StoredResponse response) implements Action {
+    @Override
+    public String word() {
+      return "complete";
+    }
+  }
 
   /** It never happened: the key is new again. */
-  public record Release() implements Action {}
+  public record Release() implements Action {
+    @Override
+    public String word() {
+      return "release";
+    }
+  }
 
   /**
    * Nobody knows still: a lease that ran out is now written down as such. The former owner stays
    * the holder, so that its late response counts.
    */
-  public record MarkUnknown() implements Action {}
+  public record MarkUnknown() implements Action {
+    @Override
+    public String word() {
+      return "mark-unknown";
+    }
+  }
 
   /** Nobody knows still, and the record lives for the retention from now on. */
-  public record Extend() implements Action {}
+  public record Extend() implements Action {
+    @Override
+    public String word() {
+      return "extend";
+    }
+  }
 
   /** With a token of its own. */
   public static Resolution of(

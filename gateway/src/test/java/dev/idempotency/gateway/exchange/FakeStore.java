@@ -6,11 +6,14 @@ import dev.idempotency.gateway.idempotency.OperationId;
 import dev.idempotency.gateway.idempotency.OperationStore;
 import dev.idempotency.gateway.idempotency.Reservation;
 import dev.idempotency.gateway.idempotency.ReserveReply;
+import dev.idempotency.gateway.idempotency.Resolution;
+import dev.idempotency.gateway.idempotency.ResolveReply;
 import dev.idempotency.gateway.idempotency.Settlement;
 import dev.idempotency.gateway.idempotency.StoreUnavailableException;
 import dev.idempotency.gateway.idempotency.StoredOperation;
 import dev.idempotency.gateway.idempotency.StoredResponse;
 import dev.idempotency.gateway.idempotency.WriteReply;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,6 +34,7 @@ final class FakeStore implements OperationStore {
   private final List<Fingerprint> fingerprints = new ArrayList<>();
   private final List<Reservation> reservations = new ArrayList<>();
   private final List<StoredResponse> completed = new ArrayList<>();
+  private final List<Resolution> resolutions = new ArrayList<>();
   private final ArrayDeque<Open> open = new ArrayDeque<>();
   private final List<Integer> dropped = new ArrayList<>();
   private final Map<Integer, byte[]> pieces = new TreeMap<>();
@@ -50,6 +54,11 @@ final class FakeStore implements OperationStore {
   /** The reservation that came with each command. */
   List<Reservation> reservations() {
     return reservations;
+  }
+
+  /** What was resolved. */
+  List<Resolution> resolutions() {
+    return resolutions;
   }
 
   /** The responses that were to be stored. */
@@ -211,6 +220,42 @@ final class FakeStore implements OperationStore {
   /** Says to all who watch that something changed. */
   void tell() {
     List.copyOf(watches).forEach(Runnable::run);
+  }
+
+  @Override
+  public CompletionStage<Page> list(Query query) {
+    return asked("list").thenApply(Page.class::cast);
+  }
+
+  @Override
+  @SuppressWarnings("unchecked")
+  public CompletionStage<List<Long>> count(List<Duration> ages) {
+    return asked("count").thenApply(counts -> (List<Long>) counts);
+  }
+
+  @Override
+  public CompletionStage<ProbeClaim> claimProbe(OperationId id, long attempt, Duration hold) {
+    return asked("claimProbe " + attempt).thenApply(ProbeClaim.class::cast);
+  }
+
+  @Override
+  public CompletionStage<ResolveReply> resolve(Resolution resolution) {
+    resolutions.add(resolution);
+    return asked("resolve " + resolution.attempt() + " " + resolution.action().word())
+        .thenApply(ResolveReply.class::cast);
+  }
+
+  @Override
+  @SuppressWarnings("unchecked")
+  public CompletionStage<List<Entry>> history(OperationId id) {
+    return asked("history").thenApply(entries -> (List<Entry>) entries);
+  }
+
+  private CompletableFuture<Object> asked(String command) {
+    commands.add(command);
+    CompletableFuture<Object> reply = new CompletableFuture<>();
+    open.add(new Open(null, reply));
+    return reply;
   }
 
   private CompletableFuture<Object> told(String name, Reservation reservation) {

@@ -3,12 +3,16 @@ package dev.idempotency.gateway.store;
 import static dev.idempotency.gateway.store.Fixtures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.idempotency.gateway.idempotency.Audit;
 import dev.idempotency.gateway.idempotency.Fingerprint;
 import dev.idempotency.gateway.idempotency.IdempotencyStore;
 import dev.idempotency.gateway.idempotency.OperationId;
 import dev.idempotency.gateway.idempotency.OperationRecord;
+import dev.idempotency.gateway.idempotency.OperationStore;
 import dev.idempotency.gateway.idempotency.Reservation;
 import dev.idempotency.gateway.idempotency.ReserveReply;
+import dev.idempotency.gateway.idempotency.Resolution;
+import dev.idempotency.gateway.idempotency.ResolveReply;
 import dev.idempotency.gateway.idempotency.Settlement;
 import dev.idempotency.gateway.idempotency.StoredOperation;
 import dev.idempotency.gateway.idempotency.WriteReply;
@@ -66,7 +70,7 @@ public final class RuleModel {
   private void step(int number) {
     Reservation attempt = attempt();
     String command = "seed " + seed + ", command " + number + ": ";
-    switch (random.nextInt(6)) {
+    switch (random.nextInt(8)) {
       case 0 ->
           assertThat(told(await(store.reserve(attempt))))
               .as(command + "reserve")
@@ -94,6 +98,16 @@ public final class RuleModel {
           assertThat(told(await(store.release(attempt))))
               .as(command + "release")
               .isEqualTo(told(by(attempt, OperationRecord.release(record(attempt), attempt, now))));
+      case 5, 6 -> {
+        Resolution resolution =
+            Resolution.of(attempt.id(), attempt.attempt(), action(), LONG, new Audit("a", "b"));
+        if (store instanceof OperationStore whole) {
+          assertThat(told(await(whole.resolve(resolution))))
+              .as(command + "resolve " + resolution)
+              .isEqualTo(
+                  told(by(attempt, OperationRecord.resolve(record(attempt), resolution, now))));
+        }
+      }
       default -> {}
     }
     if (attempt.lease().equals(SHORT)) {
@@ -159,6 +173,15 @@ public final class RuleModel {
     };
   }
 
+  private Resolution.Action action() {
+    return switch (random.nextInt(4)) {
+      case 0 -> new Resolution.Release();
+      case 1 -> new Resolution.MarkUnknown();
+      case 2 -> new Resolution.Extend();
+      default -> new Resolution.Complete(Fixtures.response("body " + random.nextInt()));
+    };
+  }
+
   private Settlement settlement() {
     return switch (random.nextInt(4)) {
       case 0 -> new Settlement.Unknown();
@@ -174,6 +197,9 @@ public final class RuleModel {
     }
     if (reply instanceof WriteReply.Fenced fenced) {
       return List.of("fenced", told(fenced.current()));
+    }
+    if (reply instanceof ResolveReply.Refused refused) {
+      return List.of("refused", told(refused.current()));
     }
     if (reply instanceof Optional<?> found) {
       return found.map(RuleModel::told);

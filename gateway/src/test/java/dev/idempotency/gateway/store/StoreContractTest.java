@@ -10,18 +10,30 @@ import static dev.idempotency.gateway.store.Fixtures.withLease;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.gateway.http.Headers;
+import dev.idempotency.gateway.idempotency.Audit;
 import dev.idempotency.gateway.idempotency.Fingerprint;
+import dev.idempotency.gateway.idempotency.Note;
+import dev.idempotency.gateway.idempotency.OpenOperation;
+import dev.idempotency.gateway.idempotency.OpenOperations;
+import dev.idempotency.gateway.idempotency.OperationId;
+import dev.idempotency.gateway.idempotency.OperationStore;
 import dev.idempotency.gateway.idempotency.Reservation;
 import dev.idempotency.gateway.idempotency.ReserveReply;
+import dev.idempotency.gateway.idempotency.Resolution;
+import dev.idempotency.gateway.idempotency.ResolveReply;
 import dev.idempotency.gateway.idempotency.Settlement;
 import dev.idempotency.gateway.idempotency.StoredOperation;
 import dev.idempotency.gateway.idempotency.StoredOperation.State;
 import dev.idempotency.gateway.idempotency.StoredResponse;
 import dev.idempotency.gateway.idempotency.WriteReply;
 import java.time.Duration;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.stream.IntStream;
@@ -471,6 +483,257 @@ public abstract class StoreContractTest extends NoticesContract {
     Reservation owner = reservation();
     assertThat(await(store().reserve(owner))).isEqualTo(ReserveReply.ACQUIRED);
     return owner;
+  }
+
+  // ---- operations that are not finished
+
+  /** The store under test, all of it. */
+  protected OperationStore operations() {
+    return (OperationStore) store();
+  }
+
+  private static final Audit AUDIT = new Audit("alice", "the bank says so");
+  private static final Duration ALIVE_TOO = Duration.ofMillis(-1);
+
+  private Map<OperationId, OpenOperation> open(Duration least, int page) {
+    Map<OperationId, OpenOperation> found = new LinkedHashMap<>();
+    String cursor = "";
+    do {
+      OpenOperations.Page next =
+          await(operations().list(new OpenOperations.Query(cursor, least, page)));
+      for (OpenOperation operation : next.operations()) {
+        assertThat(found.put(operation.id(), operation)).as("listed twice").isNull();
+      }
+      cursor = next.next();
+    } while (!cursor.isEmpty());
+    return found;
+  }
+
+  private ResolveReply resolve(Reservation owner, Resolution.Action action) {
+    return await(operations().resolve(resolution(owner, action)));
+  }
+
+  private static Resolution resolution(Reservation owner, Resolution.Action action) {
+    return Resolution.of(owner.id(), owner.attempt(), action, owner.retention(), AUDIT);
+  }
+
+  @Test
+  void unknownAndLapsedAreListedAndLiveOnesOnlyWhenAskedFor() {
+    Reservation unknown = unknown();
+    Reservation lapsed = lapsed();
+    Reservation alive = reserved();
+    Reservation done = completed();
+    Reservation released = reserved();
+    await(store().release(released));
+    Map<OperationId, OpenOperation> overdue = open(Duration.ZERO, 1_000);
+    assertThat(overdue)
+        .containsKeys(unknown.id(), lapsed.id())
+        .doesNotContainKeys(alive.id(), done.id(), released.id());
+    assertThat(overdue.get(lapsed.id()).operation().state())
+        .isEqualTo(new StoredOperation.OutcomeUnknown(true));
+    assertThat(overdue.get(lapsed.id()).overdue()).isPositive().isLessThan(Duration.ofMinutes(1));
+    Map<OperationId, OpenOperation> all = open(ALIVE_TOO, 1_000);
+    assertThat(all)
+        .containsKeys(unknown.id(), lapsed.id(), alive.id())
+        .doesNotContainKeys(done.id(), released.id());
+    assertThat(all.get(alive.id()).overdue()).isZero();
+    assertThat(open(Duration.ofMinutes(1), 1_000)).doesNotContainKeys(unknown.id(), lapsed.id());
+  }
+
+  @Test
+  void pagesAreCompleteWhateverTheirSize() {
+    Set<OperationId> mine = new HashSet<>();
+    for (int i = 0; i < 25; i++) {
+      mine.add(unknown().id());
+    }
+    for (int page : new int[] {1, 7, 1_000}) {
+      assertThat(open(Duration.ZERO, page)).containsKeys(mine.toArray(new OperationId[0]));
+    }
+    OpenOperations.Query senseless = new OpenOperations.Query("senseless", Duration.ZERO, 1_000);
+    assertThat(await(operations().list(senseless)).operations()).isNotEmpty();
+  }
+
+  @Test
+  void noteSaysWhereAnOperationComesFromUntilItIsFinished() {
+    Note note = new Note("create-order", "0af7651916cd43dd8448eb211c80319c", "kéy", "/orders/ä");
+    Reservation owner = reservation().with(note);
+    await(store().reserve(owner));
+    assertThat(await(store().find(owner.id())).orElseThrow().note()).isEqualTo(note);
+    await(store().renew(owner));
+    assertThat(open(ALIVE_TOO, 1_000).get(owner.id()).operation().note()).isEqualTo(note);
+    await(store().settle(owner, UNKNOWN));
+    assertThat(open(Duration.ZERO, 1_000).get(owner.id()).operation().note()).isEqualTo(note);
+    await(store().settle(owner, DONE));
+    assertThat(await(store().find(owner.id())).orElseThrow().note()).isEqualTo(Note.NONE);
+  }
+
+  @Test
+  void noteOfALapsedReservationOutlivesThatItIsMarked() {
+    Note note = Note.of("create-order");
+    Reservation owner = withLease(reservation(), SHORT).with(note);
+    await(store().reserve(owner));
+    elapse(SHORT.plusMillis(5));
+    assertThat(resolve(owner, new Resolution.MarkUnknown())).isEqualTo(ResolveReply.DONE);
+    StoredOperation marked = await(store().find(owner.id())).orElseThrow();
+    assertThat(marked.note()).isEqualTo(note);
+    assertThat(marked.state()).isEqualTo(new StoredOperation.OutcomeUnknown(false));
+    assertThat(marked.fingerprint()).isEqualTo(owner.fingerprint());
+  }
+
+  @Test
+  void countsAreByAge() {
+    List<Duration> ages = List.of(ALIVE_TOO, Duration.ZERO, Duration.ofHours(1));
+    List<Long> before = await(operations().count(ages));
+    unknown();
+    lapsed();
+    reserved();
+    completed();
+    List<Long> after = await(operations().count(ages));
+    // Others may lapse meanwhile.
+    assertThat(after.get(0) - before.get(0)).isGreaterThanOrEqualTo(3);
+    assertThat(after.get(1) - before.get(1)).isGreaterThanOrEqualTo(2);
+    assertThat(after.get(2)).isZero();
+  }
+
+  @Test
+  void probeIsClaimedByOneAtATime() {
+    Reservation owner = unknown();
+    assertThat(await(operations().claimProbe(owner.id(), 1, Duration.ofMinutes(1))))
+        .isEqualTo(new OpenOperations.ProbeClaim.Claimed(0));
+    OpenOperations.ProbeClaim second =
+        await(operations().claimProbe(owner.id(), 1, Duration.ofMinutes(1)));
+    assertThat(((OpenOperations.ProbeClaim.Busy) second).left())
+        .isPositive()
+        .isLessThanOrEqualTo(Duration.ofMinutes(1));
+  }
+
+  @Test
+  void probeIsClaimedAgainWhenTheTimeIsOverAndTriesAreCounted() {
+    Reservation owner = unknown();
+    for (int tries = 0; tries < 3; tries++) {
+      assertThat(await(operations().claimProbe(owner.id(), 1, SHORT)))
+          .isEqualTo(new OpenOperations.ProbeClaim.Claimed(tries));
+      elapse(SHORT.plusMillis(5));
+    }
+    // The same key anew is another operation.
+    await(store().release(owner));
+    Reservation next = rival(owner);
+    await(store().reserve(next));
+    assertThat(await(operations().claimProbe(owner.id(), 1, SHORT)))
+        .isEqualTo(new OpenOperations.ProbeClaim.Claimed(0));
+  }
+
+  @Test
+  void probeOfWhatIsFinishedGoneOrAnotherAttemptIsNotClaimed() {
+    OpenOperations.ProbeClaim none = new OpenOperations.ProbeClaim.Busy(Duration.ZERO);
+    assertThat(await(operations().claimProbe(completed().id(), 1, SHORT))).isEqualTo(none);
+    assertThat(await(operations().claimProbe(Fixtures.operation(), 1, SHORT))).isEqualTo(none);
+    assertThat(await(operations().claimProbe(unknown().id(), 2, SHORT))).isEqualTo(none);
+  }
+
+  @Test
+  void resolvedAsCompletedIsReplayedAndFencesItsFormerOwner() {
+    for (Reservation owner : List.of(unknown(), lapsed())) {
+      Resolution resolution = resolution(owner, new Resolution.Complete(response("found")));
+      assertThat(await(operations().resolve(resolution))).isEqualTo(ResolveReply.DONE);
+      State found = new StoredOperation.Completed(response("found"));
+      assertThat(existing(store().reserve(rival(owner))).state()).isEqualTo(found);
+      assertThat(state(owner)).isEqualTo(found);
+      assertThat(existing(store().reserve(rival(owner))).fingerprint())
+          .isEqualTo(owner.fingerprint());
+      assertThat(fenced(store().settle(owner, DONE))).isEqualTo(found);
+      assertThat(fenced(store().renew(owner))).isEqualTo(found);
+      assertThat(await(operations().resolve(resolution))).isEqualTo(ResolveReply.DONE);
+      assertThat(open(ALIVE_TOO, 1_000)).doesNotContainKey(owner.id());
+    }
+  }
+
+  @Test
+  void resolvedAsReleasedIsNewAgain() {
+    Reservation owner = unknown();
+    assertThat(resolve(owner, new Resolution.Release())).isEqualTo(ResolveReply.DONE);
+    assertThat(open(ALIVE_TOO, 1_000)).doesNotContainKey(owner.id());
+    assertThat(await(store().reserve(rival(owner)))).isEqualTo(ReserveReply.ACQUIRED);
+    assertThat(await(operations().history(owner.id())))
+        .extracting(OpenOperations.Entry::what)
+        .containsExactly("release");
+  }
+
+  @Test
+  void lateResponseOfTheHolderCountsAfterTheLapseWasMarked() {
+    Reservation owner = lapsed();
+    assertThat(resolve(owner, new Resolution.MarkUnknown())).isEqualTo(ResolveReply.DONE);
+    assertThat(await(store().settle(owner, DONE))).isEqualTo(WriteReply.DONE);
+    assertThat(state(owner)).isEqualTo(doneState());
+    assertThat(open(ALIVE_TOO, 1_000)).doesNotContainKey(owner.id());
+  }
+
+  @Test
+  void extendedStaysUnknownForLonger() {
+    Reservation owner = Fixtures.shortLived(reservation(), SHORT, SHORT);
+    await(store().reserve(owner));
+    await(store().settle(owner, UNKNOWN));
+    Resolution longer =
+        Resolution.of(owner.id(), 1, new Resolution.Extend(), Duration.ofMinutes(5), AUDIT);
+    assertThat(await(operations().resolve(longer))).isEqualTo(ResolveReply.DONE);
+    elapse(SHORT.multipliedBy(3));
+    assertThat(state(owner)).isEqualTo(new StoredOperation.OutcomeUnknown(false));
+  }
+
+  @Test
+  void whatIsNotUnknownOrAnotherAttemptIsNotResolved() {
+    Resolution.Action complete = new Resolution.Complete(response("wrong"));
+    for (Resolution.Action action :
+        List.of(complete, new Resolution.Release(), new Resolution.MarkUnknown())) {
+      Reservation alive = reserved();
+      ResolveReply refused = resolve(alive, action);
+      assertThat(((ResolveReply.Refused) refused).current().state())
+          .isInstanceOf(StoredOperation.InFlight.class);
+      Reservation done = completed();
+      assertThat(((ResolveReply.Refused) resolve(done, action)).current().state())
+          .isEqualTo(doneState());
+      assertThat(resolve(unknown().following(1), action)).isInstanceOf(ResolveReply.Refused.class);
+      assertThat(resolve(reservation(), action)).isEqualTo(ResolveReply.GONE);
+      assertThat(await(operations().history(done.id()))).isEmpty();
+    }
+  }
+
+  @Test
+  void historyTellsWhoDidWhatAndWhy() {
+    Reservation owner = unknown();
+    resolve(owner, new Resolution.Extend());
+    resolve(owner, new Resolution.Complete(response("found")));
+    List<OpenOperations.Entry> history = await(operations().history(owner.id()));
+    assertThat(history)
+        .extracting(OpenOperations.Entry::what)
+        .containsExactly("extend", "complete");
+    assertThat(history).allSatisfy(entry -> assertThat(entry.audit()).isEqualTo(AUDIT));
+    assertThat(history).allSatisfy(entry -> assertThat(entry.attempt()).isEqualTo(1));
+    assertThat(history.get(0).at()).isPositive().isLessThanOrEqualTo(history.get(1).at());
+    assertThat(await(operations().history(reserved().id()))).isEmpty();
+  }
+
+  @Test
+  void historyKeepsTheLatest32Entries() {
+    Reservation owner = unknown();
+    for (int i = 1; i <= 40; i++) {
+      Audit audit = new Audit("bob", "number " + i);
+      await(
+          operations()
+              .resolve(
+                  Resolution.of(owner.id(), 1, new Resolution.Extend(), owner.retention(), audit)));
+    }
+    List<OpenOperations.Entry> history = await(operations().history(owner.id()));
+    assertThat(history).hasSize(32);
+    assertThat(history.get(31).audit().why()).isEqualTo("number 40");
+  }
+
+  @Test
+  void operationWhoseRetentionEndedIsListedNoMore() {
+    Reservation owner = Fixtures.shortLived(reservation(), SHORT, SHORT);
+    await(store().reserve(owner));
+    elapse(SHORT.multipliedBy(3));
+    assertThat(open(ALIVE_TOO, 1_000)).doesNotContainKey(owner.id());
   }
 
   private Reservation opened() {

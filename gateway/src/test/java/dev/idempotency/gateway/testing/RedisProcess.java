@@ -44,6 +44,22 @@ final class RedisProcess {
 
   /** Starts a server and waits until it answers; port 0 stands for a free one. */
   static RedisProcess start(int port, List<String> options) {
+    List<String> all =
+        new ArrayList<>(List.of("--save", "", "--appendonly", "no", "--dir", tempFolder()));
+    all.addAll(options);
+    return startAny(port, all);
+  }
+
+  /**
+   * Starts a sentinel and waits until it answers.
+   *
+   * @param file its configuration, which it writes its own state into
+   */
+  static RedisProcess startSentinel(Path file) {
+    return startAny(0, List.of("--sentinel", file.toString()));
+  }
+
+  private static RedisProcess startAny(int port, List<String> options) {
     String trouble = "";
     for (int i = 0; i < 5; i++) {
       int chosen = port != 0 ? port : freePort();
@@ -65,9 +81,13 @@ final class RedisProcess {
     Path unpacked = installed() ? null : unpack();
     List<String> command = new ArrayList<>(List.of("/bin/sh", "-c", WATCH));
     command.add(unpacked == null ? "redis-server" : unpacked.toString());
+    boolean sentinel = options.get(0).equals("--sentinel");
+    if (sentinel) {
+      // A file's name must stand first.
+      command.addAll(List.of(options.get(1), "--sentinel"));
+    }
     command.addAll(List.of("--port", Integer.toString(port), "--bind", "127.0.0.1"));
-    command.addAll(List.of("--save", "", "--appendonly", "no", "--dir", tempFolder()));
-    command.addAll(options);
+    command.addAll(sentinel ? List.of() : options);
     Process watch =
         new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD).start();
     String pid =
@@ -101,7 +121,7 @@ final class RedisProcess {
     return false;
   }
 
-  private static void nap() {
+  static void nap() {
     try {
       TimeUnit.MILLISECONDS.sleep(10);
     } catch (InterruptedException e) {
@@ -177,7 +197,7 @@ final class RedisProcess {
     return new File(System.getProperty("java.io.tmpdir")).getAbsolutePath();
   }
 
-  private static int freePort() {
+  static int freePort() {
     try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       return socket.getLocalPort();
     } catch (IOException e) {

@@ -2,6 +2,7 @@ package dev.idempotency.gateway.testing;
 
 import java.io.IOException;
 import java.net.URI;
+import java.nio.file.Path;
 import java.util.List;
 
 /**
@@ -48,6 +49,12 @@ public final class RedisServer implements AutoCloseable {
     RedisProcess process = RedisProcess.start(0, List.of(options));
     return new RedisServer(
         "redis://127.0.0.1:" + process.port(), process, List.copyOf(List.of(options)));
+  }
+
+  /** A sentinel on a free port. */
+  static RedisServer startSentinel(Path file) {
+    RedisProcess process = RedisProcess.startSentinel(file);
+    return new RedisServer("redis://127.0.0.1:" + process.port(), process, List.of());
   }
 
   private static RedisServer findShared() {

@@ -1,15 +1,21 @@
 package dev.idempotency.gateway.store.envelope;
 
 import dev.idempotency.gateway.idempotency.AttemptToken;
+import dev.idempotency.gateway.idempotency.Note;
+import dev.idempotency.gateway.idempotency.OpenOperation;
 import dev.idempotency.gateway.idempotency.OperationId;
 import dev.idempotency.gateway.idempotency.OperationStore;
 import dev.idempotency.gateway.idempotency.Reservation;
 import dev.idempotency.gateway.idempotency.ReserveReply;
+import dev.idempotency.gateway.idempotency.Resolution;
+import dev.idempotency.gateway.idempotency.ResolveReply;
 import dev.idempotency.gateway.idempotency.Settlement;
 import dev.idempotency.gateway.idempotency.StoreUnavailableException;
 import dev.idempotency.gateway.idempotency.StoredOperation;
 import dev.idempotency.gateway.idempotency.StoredResponse;
 import dev.idempotency.gateway.idempotency.WriteReply;
+import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -37,6 +43,7 @@ public final class EnvelopeStore implements OperationStore {
 
   private final OperationStore inner;
   private final Envelopes envelopes;
+  private final SealedNotes notes;
   private final Executor loop;
   private final Executor workers;
   private final Consumer<String> unreadable;
@@ -59,6 +66,7 @@ public final class EnvelopeStore implements OperationStore {
       Consumer<String> unreadable) {
     this.inner = inner;
     this.envelopes = new Envelopes(options, most);
+    this.notes = new SealedNotes(envelopes);
     this.loop = loop;
     this.workers = workers;
     this.unreadable = unreadable;
@@ -66,12 +74,18 @@ public final class EnvelopeStore implements OperationStore {
 
   @Override
   public CompletionStage<ReserveReply> reserve(Reservation reservation) {
-    return opened(reservation, inner.reserve(reservation));
+    return opened(reservation, inner.reserve(noted(reservation)));
   }
 
   @Override
   public CompletionStage<ReserveReply> takeOver(Reservation reservation) {
-    return opened(reservation, inner.takeOver(reservation));
+    return opened(reservation, inner.takeOver(noted(reservation)));
+  }
+
+  private Reservation noted(Reservation reservation) {
+    Note note = reservation.note();
+    Note sealed = notes.seal(reservation.id(), reservation.attempt(), note);
+    return sealed == note ? reservation : reservation.with(sealed);
   }
 
   private CompletionStage<ReserveReply> opened(
@@ -85,14 +99,14 @@ public final class EnvelopeStore implements OperationStore {
 
   @Override
   public CompletionStage<WriteReply> renew(Reservation reservation) {
-    return fenced(reservation, inner.renew(reservation));
+    return fenced(reservation, inner.renew(noted(reservation)));
   }
 
   @Override
   public CompletionStage<WriteReply> settle(Reservation reservation, Settlement settlement) {
     if (!(settlement instanceof Settlement.Completed completed)
         || !envelopes.take(completed.response())) {
-      return fenced(reservation, inner.settle(reservation, settlement));
+      return fenced(reservation, inner.settle(noted(reservation), settlement));
     }
     StoredResponse response = completed.response();
     if (response.body().length <= LONG) {
@@ -137,7 +151,82 @@ public final class EnvelopeStore implements OperationStore {
             found ->
                 found.isPresent() && isSealed(found.get())
                     ? open(id, found.get()).thenApply(Optional::of)
-                    : CompletableFuture.completedFuture(found));
+                    : CompletableFuture.completedFuture(
+                        found.map(operation -> readable(id, operation))));
+  }
+
+  @Override
+  public CompletionStage<Page> list(Query query) {
+    return inner
+        .list(query)
+        .thenApply(
+            page -> new Page(page.operations().stream().map(this::readable).toList(), page.next()));
+  }
+
+  private OpenOperation readable(OpenOperation open) {
+    return new OpenOperation(open.id(), readable(open.id(), open.operation()), open.overdue());
+  }
+
+  private StoredOperation readable(OperationId id, StoredOperation operation) {
+    Note note = notes.open(id, operation.attempt(), operation.note());
+    return note == operation.note()
+        ? operation
+        : new StoredOperation(
+            operation.attempt(), operation.fingerprint(), operation.state(), note);
+  }
+
+  @Override
+  public CompletionStage<List<Long>> count(List<Duration> ages) {
+    return inner.count(ages);
+  }
+
+  @Override
+  public CompletionStage<ProbeClaim> claimProbe(OperationId id, long attempt, Duration hold) {
+    return inner.claimProbe(id, attempt, hold);
+  }
+
+  /** An envelope is bound to the fingerprint, which the record knows. */
+  @Override
+  public CompletionStage<ResolveReply> resolve(Resolution resolution) {
+    return put(resolution)
+        .thenCompose(
+            reply ->
+                reply instanceof ResolveReply.Refused refused && isSealed(refused.current())
+                    ? open(resolution.id(), refused.current()).thenApply(ResolveReply.Refused::new)
+                    : CompletableFuture.completedFuture(reply));
+  }
+
+  private CompletionStage<ResolveReply> put(Resolution resolution) {
+    if (!(resolution.action() instanceof Resolution.Complete complete)
+        || !envelopes.take(complete.response())) {
+      return inner.resolve(resolution);
+    }
+    return inner
+        .find(resolution.id())
+        .thenCompose(
+            found ->
+                found.isPresent()
+                    ? inner.resolve(sealed(resolution, complete.response(), found.get()))
+                    : CompletableFuture.completedFuture(ResolveReply.GONE));
+  }
+
+  private Resolution sealed(
+      Resolution resolution, StoredResponse response, StoredOperation current) {
+    Binding binding =
+        new Binding(
+            resolution.id(), resolution.attempt(), current.fingerprint(), response.status());
+    return new Resolution(
+        resolution.id(),
+        resolution.attempt(),
+        resolution.token(),
+        new Resolution.Complete(envelopes.seal(binding, response, false)),
+        resolution.retention(),
+        resolution.audit());
+  }
+
+  @Override
+  public CompletionStage<List<Entry>> history(OperationId id) {
+    return inner.history(id);
   }
 
   @Override

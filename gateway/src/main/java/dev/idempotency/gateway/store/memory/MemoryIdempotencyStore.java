@@ -10,12 +10,16 @@ import dev.idempotency.gateway.idempotency.OperationRecord.Step;
 import dev.idempotency.gateway.idempotency.OperationStore;
 import dev.idempotency.gateway.idempotency.Reservation;
 import dev.idempotency.gateway.idempotency.ReserveReply;
+import dev.idempotency.gateway.idempotency.Resolution;
+import dev.idempotency.gateway.idempotency.ResolveReply;
 import dev.idempotency.gateway.idempotency.Settlement;
 import dev.idempotency.gateway.idempotency.StoreHealth;
 import dev.idempotency.gateway.idempotency.StoreUnavailableException;
 import dev.idempotency.gateway.idempotency.StoredOperation;
 import dev.idempotency.gateway.idempotency.WriteReply;
 import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -40,6 +44,7 @@ public final class MemoryIdempotencyStore implements OperationStore, StoreHealth
   public static final long DEFAULT_CAPACITY = 64L << 20;
 
   private final Cache<OperationId, OperationRecord> records;
+  private final Cache<OperationId, Companion> companions;
   private final AtomicLong weight = new AtomicLong();
   private final Watches watches = new Watches();
   private final Pieces pieces;
@@ -61,6 +66,13 @@ public final class MemoryIdempotencyStore implements OperationStore, StoreHealth
             .expireAfter(
                 Expiry.writing((OperationId id, OperationRecord record) -> lifetime(record)))
             .evictionListener((id, record, cause) -> weight.addAndGet(-Weight.of(record)))
+            .build();
+    this.companions =
+        Caffeine.newBuilder()
+            .ticker(this.nanoClock::getAsLong)
+            .executor(Runnable::run)
+            .expireAfter(
+                Expiry.writing((OperationId id, Companion beside) -> until(beside.expiresAt())))
             .build();
   }
 
@@ -115,7 +127,7 @@ public final class MemoryIdempotencyStore implements OperationStore, StoreHealth
       records.cleanUp();
     }
     return execute(
-        reservation,
+        reservation.id(),
         !isFull(),
         (current, now) -> OperationRecord.reserve(current, reservation, now));
   }
@@ -123,13 +135,15 @@ public final class MemoryIdempotencyStore implements OperationStore, StoreHealth
   @Override
   public CompletionStage<ReserveReply> takeOver(Reservation reservation) {
     return execute(
-        reservation, true, (current, now) -> OperationRecord.takeOver(current, reservation, now));
+        reservation.id(),
+        true,
+        (current, now) -> OperationRecord.takeOver(current, reservation, now));
   }
 
   @Override
   public CompletionStage<WriteReply> renew(Reservation reservation) {
     return execute(
-        reservation, true, (current, now) -> OperationRecord.renew(current, reservation, now));
+        reservation.id(), true, (current, now) -> OperationRecord.renew(current, reservation, now));
   }
 
   @Override
@@ -137,7 +151,7 @@ public final class MemoryIdempotencyStore implements OperationStore, StoreHealth
     Settlement kept = fitting(settlement);
     CompletionStage<WriteReply> reply =
         execute(
-            reservation,
+            reservation.id(),
             true,
             (current, now) -> OperationRecord.settle(current, reservation, kept, now));
     watches.changed(reservation.id());
@@ -148,7 +162,7 @@ public final class MemoryIdempotencyStore implements OperationStore, StoreHealth
   public CompletionStage<WriteReply> release(Reservation reservation) {
     CompletionStage<WriteReply> reply =
         execute(
-            reservation,
+            reservation.id(),
             true,
             (current, now) -> OperationRecord.release(current, reservation, now));
     watches.changed(reservation.id());
@@ -202,17 +216,103 @@ public final class MemoryIdempotencyStore implements OperationStore, StoreHealth
             : Optional.of(record.seenAt(now)));
   }
 
+  @Override
+  public CompletionStage<Page> list(Query query) {
+    return CompletableFuture.completedFuture(new OpenPages(records.asMap()).page(query, now()));
+  }
+
+  @Override
+  public CompletionStage<List<Long>> count(List<Duration> ages) {
+    OpenPages open = new OpenPages(records.asMap());
+    long now = now();
+    return CompletableFuture.completedFuture(
+        ages.stream().map(least -> open.count(least, now)).toList());
+  }
+
+  @Override
+  public CompletionStage<ProbeClaim> claimProbe(OperationId id, long attempt, Duration hold) {
+    AtomicReference<ProbeClaim> reply = new AtomicReference<>(new ProbeClaim.Busy(Duration.ZERO));
+    companions
+        .asMap()
+        .compute(
+            id,
+            (key, current) -> {
+              OperationRecord record = records.getIfPresent(id);
+              Companion beside = current == null ? Companion.NONE : current;
+              if (record == null || record.attempt() != attempt || record.openSince() < 0) {
+                return current;
+              }
+              long left = beside.triesOf(record.token()) > 0 ? beside.until() - now() : 0;
+              if (left > 0) {
+                reply.setPlain(new ProbeClaim.Busy(Duration.ofMillis(left)));
+                return current;
+              }
+              reply.setPlain(new ProbeClaim.Claimed(beside.triesOf(record.token())));
+              return beside.claimed(record.token(), now() + hold.toMillis(), record.expiresAt());
+            });
+    return CompletableFuture.completedFuture(Objects.requireNonNull(reply.getPlain()));
+  }
+
+  /** The two maps are written one inside the other, so that no resolution is without its entry. */
+  @Override
+  public CompletionStage<ResolveReply> resolve(Resolution resolution) {
+    AtomicReference<CompletionStage<ResolveReply>> replied =
+        new AtomicReference<>(CompletableFuture.completedFuture(ResolveReply.DONE));
+    companions
+        .asMap()
+        .compute(
+            resolution.id(),
+            (id, current) -> {
+              Companion beside = current == null ? Companion.NONE : current;
+              if (resolution.token().equals(beside.latest())) {
+                return current;
+              }
+              CompletionStage<ResolveReply> reply =
+                  execute(
+                      id, true, (record, now) -> OperationRecord.resolve(record, resolution, now));
+              replied.setPlain(reply);
+              boolean done = ResolveReply.DONE.equals(reply.toCompletableFuture().getNow(null));
+              return done
+                  ? beside.with(
+                      entry(resolution),
+                      resolution.token(),
+                      life(id, now() + resolution.retention().toMillis()))
+                  : current;
+            });
+    watches.changed(resolution.id());
+    return Objects.requireNonNull(replied.getPlain());
+  }
+
+  private long life(OperationId id, long least) {
+    OperationRecord record = records.getIfPresent(id);
+    return record == null ? least : Math.max(least, record.expiresAt());
+  }
+
+  private static Entry entry(Resolution resolution) {
+    return new Entry(
+        System.currentTimeMillis(),
+        resolution.action().word(),
+        resolution.attempt(),
+        resolution.audit());
+  }
+
+  @Override
+  public CompletionStage<List<Entry>> history(OperationId id) {
+    Companion beside = companions.getIfPresent(id);
+    return CompletableFuture.completedFuture(beside == null ? List.of() : beside.history());
+  }
+
   /**
    * Runs a rule inside the map's compute, so that nothing comes between reading and writing.
    *
    * @param admits whether a record may come to be where there was none
    */
-  private <R> CompletionStage<R> execute(Reservation reservation, boolean admits, Rule<R> rule) {
+  private <R> CompletionStage<R> execute(OperationId operation, boolean admits, Rule<R> rule) {
     AtomicReference<@Nullable R> reply = new AtomicReference<>();
     records
         .asMap()
         .compute(
-            reservation.id(),
+            operation,
             (id, current) -> {
               Step<R> step = rule.on(current, now());
               if (current == null && step.next() != null && !admits) {
@@ -257,7 +357,11 @@ public final class MemoryIdempotencyStore implements OperationStore, StoreHealth
   }
 
   private Duration lifetime(OperationRecord record) {
-    long nanos = TimeUnit.MILLISECONDS.toNanos(record.expiresAt()) - nanoClock.getAsLong();
+    return until(record.expiresAt());
+  }
+
+  private Duration until(long millis) {
+    long nanos = TimeUnit.MILLISECONDS.toNanos(millis) - nanoClock.getAsLong();
     return Duration.ofNanos(Math.max(nanos, 0));
   }
 

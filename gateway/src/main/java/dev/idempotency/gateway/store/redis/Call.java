@@ -20,14 +20,27 @@ final class Call<R> {
   private final Function<byte @Nullable [], R> reader;
   private final CompletableFuture<R> reply = new CompletableFuture<>();
 
-  /** When it fails for lack of an answer, by {@link System#nanoTime}. */
+  /** When it fails for lack of an answer, by {@link System#nanoTime}, once that is set. */
   long due;
+
+  private boolean begun;
 
   /** How many connections it was written to. */
   int sendings;
 
   /** What is under way for it; null while it waits for a connection. */
   @Nullable ScriptCommand current;
+
+  /** Who sees to it at present; null while nobody does. */
+  @Nullable RedisLink at;
+
+  /** Whether it is for a node of a Cluster that is only about to get its slot. */
+  boolean asking;
+
+  /** How often a node of a Cluster did not execute it because of its slot. */
+  int refusals;
+
+  private @Nullable String lastRefusal;
 
   /**
    * A command that is still to be sent.
@@ -48,6 +61,33 @@ final class Call<R> {
     this.texts = texts;
     this.numbers = numbers;
     this.reader = reader;
+  }
+
+  /** Begins its time; once, wherever it goes later. */
+  void dueIn(long nanos) {
+    if (!begun) {
+      begun = true;
+      due = System.nanoTime() + nanos;
+    }
+  }
+
+  /** The name that decides which node of a Cluster is asked. */
+  byte[] key() {
+    return keys[0];
+  }
+
+  /** This sending did nothing; there may be another. */
+  void notExecuted(String why) {
+    sendings--;
+    refusals++;
+    current = null;
+    at = null;
+    lastRefusal = why;
+  }
+
+  /** Its time is over. */
+  void expire(String why) {
+    fail(lastRefusal == null ? why : why + "; last: " + lastRefusal);
   }
 
   Script script() {

@@ -9,14 +9,13 @@ import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.ScheduledFuture;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps one connection to Redis up, for ever: the first attempt after a loss at once, later ones
+ * Keeps one connection to a server up, for ever: the first attempt after a loss at once, later ones
  * with growing pauses of at most a second. A connection counts once the server has shown that it
  * takes writes.
  *
@@ -47,8 +46,7 @@ final class Connector implements StoreHealth, ScriptCommand.Listener {
   private static final Logger log = LoggerFactory.getLogger(Connector.class);
 
   private final EventLoop loop;
-  private final LoopClient client;
-  private final byte[] probeKey;
+  private final Target target;
   private final long deadlineNanos;
   private final long connectNanos;
   private final Listener listener;
@@ -62,16 +60,9 @@ final class Connector implements StoreHealth, ScriptCommand.Listener {
   private boolean attempting;
   private long attemptAt;
 
-  Connector(
-      EventLoop loop,
-      LoopClient client,
-      byte[] probeKey,
-      Duration deadline,
-      Duration connect,
-      Listener listener) {
+  Connector(EventLoop loop, Target target, Duration deadline, Duration connect, Listener listener) {
     this.loop = loop;
-    this.client = client;
-    this.probeKey = probeKey;
+    this.target = target;
     this.deadlineNanos = deadline.toNanos();
     // Somewhat longer than the client's own limit, which covers all but the probe.
     this.connectNanos = connect.toNanos() * 5 / 4;
@@ -103,7 +94,7 @@ final class Connector implements StoreHealth, ScriptCommand.Listener {
     attemptAt = System.nanoTime();
     tick.start();
     CompletableFuture<Void> unused =
-        client
+        target
             .connect()
             .toCompletableFuture()
             .handle(
@@ -139,7 +130,11 @@ final class Connector implements StoreHealth, ScriptCommand.Listener {
   private void probe(StatefulRedisConnection<byte[], byte[]> fresh) {
     Call<WriteReply> probe =
         new Call<>(
-            Script.PROBE, new byte[][] {probeKey}, new byte[0][], new long[0], Replies::write);
+            Script.PROBE,
+            new byte[][] {target.probeKey()},
+            new byte[0][],
+            new long[0],
+            Replies::write);
     fresh.dispatch(new ScriptCommand(probe, fresh, true, this));
   }
 
@@ -149,7 +144,7 @@ final class Connector implements StoreHealth, ScriptCommand.Listener {
       return;
     }
     String error = probe.error();
-    if (error != null) {
+    if (error != null && !target.isSignOfLife(error)) {
       close(connection);
       failed(Refusal.text(error));
       return;
@@ -197,6 +192,13 @@ final class Connector implements StoreHealth, ScriptCommand.Listener {
     }
   }
 
+  /** Another server is to be used from now on; it is likely to be well. */
+  void move(String why) {
+    if (connection != null && !attempting && phase != Phase.CLOSED) {
+      leave(connection, Phase.PROMISING, why);
+    }
+  }
+
   private void leave(StatefulRedisConnection<byte[], byte[]> former, Phase next, String why) {
     connection = null;
     become(next, why);
@@ -213,11 +215,11 @@ final class Connector implements StoreHealth, ScriptCommand.Listener {
 
   private void become(Phase next, String why) {
     if (phase == Phase.UP && next != Phase.UP && next != Phase.CLOSED) {
-      log.warn("Redis connection lost: {}", why);
+      log.warn("{} connection lost: {}", target.name(), why);
     } else if (phase != Phase.UP && next == Phase.UP) {
-      log.info("Redis connected");
+      log.info("{} connected", target.name());
     } else if (next == Phase.DOWN && !why.equals(detail)) {
-      log.warn("Redis cannot be reached: {}", why);
+      log.warn("{} cannot be reached: {}", target.name(), why);
     }
     detail = why;
     phase = next;
@@ -234,10 +236,10 @@ final class Connector implements StoreHealth, ScriptCommand.Listener {
     return attempting && phase != Phase.CLOSED;
   }
 
-  void close(CompletableFuture<Void> closed) {
+  void close() {
     become(Phase.CLOSED, "closed");
-    CompletionStage<Void> ended = client.close();
-    CompletionStage<Void> unused = ended.whenComplete((none, failure) -> closed.complete(null));
+    close(connection);
+    connection = null;
   }
 
   private static void close(@Nullable StatefulRedisConnection<byte[], byte[]> former) {

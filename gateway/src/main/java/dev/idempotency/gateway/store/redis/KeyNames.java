@@ -118,6 +118,11 @@ final class KeyNames {
     return bytes(prefix + suffix);
   }
 
+  /** A name that no operation has, in the slot of that bucket where there are slots. */
+  byte[] probe(int bucket) {
+    return bytes(new String(tags[bucket], StandardCharsets.UTF_8) + "probe");
+  }
+
   private static byte[] bytes(String text) {
     return text.getBytes(StandardCharsets.UTF_8);
   }

@@ -5,6 +5,7 @@ import io.lettuce.core.MaintNotificationsConfig;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SocketOptions;
+import io.lettuce.core.SslOptions;
 import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.ByteArrayCodec;
@@ -28,27 +29,31 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
-/** The Redis client, confined to one event loop that is not its own: no thread, no timer of its. */
+/**
+ * The Redis client, confined to one event loop that is not its own: no thread, no timer of its. All
+ * connections of the loop are its, to however many servers.
+ */
 final class LoopClient {
 
   private static final Duration SHORTEST_CONNECT = Duration.ofSeconds(2);
 
   private final RedisClient client;
   private final ClientResources resources;
-  private final RedisURI uri;
+  private final Location location;
+  private final Duration timeout;
   private final Set<Channel> channels = ConcurrentHashMap.newKeySet();
 
   /**
    * A client that is not yet connected.
    *
-   * @param limit how many commands may be under way at once
+   * @param limit how many commands may be under way at once on a connection
    */
   LoopClient(RedisStoreOptions options, EventLoop loop, int limit) {
     align(loop);
-    this.uri = RedisURI.create(options.url());
-    Duration connect = connectTimeout(options);
-    uri.setTimeout(connect);
+    this.location = options.location();
+    this.timeout = connectTimeout(options);
     this.resources =
         ClientResources.builder()
             .eventLoopGroupProvider(new OneLoop(loop))
@@ -69,12 +74,23 @@ final class LoopClient {
             .maintNotificationsConfig(MaintNotificationsConfig.disabled())
             .socketOptions(
                 SocketOptions.builder()
-                    .connectTimeout(connect)
+                    .connectTimeout(timeout)
                     .keepAlive(true)
                     .tcpNoDelay(true)
                     .build())
             .timeoutOptions(TimeoutOptions.create())
+            .sslOptions(ssl(options.access().tls()))
             .build());
+  }
+
+  private static SslOptions ssl(@Nullable RedisTls tls) {
+    return tls == null
+        ? SslOptions.create()
+        : SslOptions.builder().sslContext(tls::applyTo).build();
+  }
+
+  Location location() {
+    return location;
   }
 
   /** How long it may take to connect and to shake hands: longer than a command, TLS may be. */
@@ -101,8 +117,17 @@ final class LoopClient {
     }
   }
 
-  /** A new connection, its hands shaken. */
-  CompletionStage<StatefulRedisConnection<byte[], byte[]>> connect() {
+  /** A new connection to that server, its hands shaken. */
+  CompletionStage<StatefulRedisConnection<byte[], byte[]>> connect(Endpoint server) {
+    return connect(location.server(server, timeout));
+  }
+
+  /** A new connection to that sentinel, its hands shaken. */
+  CompletionStage<StatefulRedisConnection<byte[], byte[]>> connectToSentinel(Endpoint sentinel) {
+    return connect(location.sentinel(sentinel, timeout));
+  }
+
+  private CompletionStage<StatefulRedisConnection<byte[], byte[]>> connect(RedisURI uri) {
     try {
       return client.connectAsync(ByteArrayCodec.INSTANCE, uri);
     } catch (RuntimeException e) {
@@ -110,10 +135,10 @@ final class LoopClient {
     }
   }
 
-  /** A new connection that subscribes to channels, its hands shaken. */
-  CompletionStage<StatefulRedisPubSubConnection<byte[], byte[]>> connectPubSub() {
+  /** A new connection to that server that subscribes to channels, its hands shaken. */
+  CompletionStage<StatefulRedisPubSubConnection<byte[], byte[]>> connectPubSub(Endpoint server) {
     try {
-      return client.connectPubSubAsync(ByteArrayCodec.INSTANCE, uri);
+      return client.connectPubSubAsync(ByteArrayCodec.INSTANCE, location.server(server, timeout));
     } catch (RuntimeException e) {
       return CompletableFuture.failedFuture(e);
     }

@@ -111,6 +111,14 @@ final class RecordFormat {
     return record;
   }
 
+  /** What of a completed record is behind the fingerprint. */
+  static byte[] completion(StoredResponse response) {
+    byte[] rest = new byte[FIXED - STATUS_AT + ResponseFormat.size(response)];
+    ByteBuffer.wrap(rest).putShort((short) response.status());
+    ResponseFormat.write(response, rest, FIXED - STATUS_AT);
+    return rest;
+  }
+
   private static byte[] fixed(char state, Reservation reservation, int status, int size) {
     return ByteBuffer.allocate(size)
         .put(VERSION)

@@ -5,14 +5,20 @@ import dev.idempotency.gateway.idempotency.OperationId;
 import dev.idempotency.gateway.idempotency.OperationStore;
 import dev.idempotency.gateway.idempotency.Reservation;
 import dev.idempotency.gateway.idempotency.ReserveReply;
+import dev.idempotency.gateway.idempotency.Resolution;
+import dev.idempotency.gateway.idempotency.ResolveReply;
 import dev.idempotency.gateway.idempotency.Settlement;
 import dev.idempotency.gateway.idempotency.StoreHealth;
 import dev.idempotency.gateway.idempotency.StoredOperation;
 import dev.idempotency.gateway.idempotency.WriteReply;
 import io.netty.channel.EventLoop;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,22 +44,21 @@ public final class RedisIdempotencyStore implements OperationStore, StoreHealth 
 
   private final KeyNames names;
   private final byte[] publish;
-  private final RedisLink link;
   private final EventLoop loop;
+  private final LoopClient client;
   private final Notices notices;
+  private final Link link;
+  private final OpenRecords open;
 
   private RedisIdempotencyStore(RedisStoreOptions options, EventLoop loop, Notices notices) {
     this.loop = loop;
     this.notices = notices;
-    this.names = new KeyNames(options.prefix(), false);
+    this.client = new LoopClient(options, loop, RedisLink.LIMIT);
+    boolean cluster = client.location().kind() == Location.Kind.CLUSTER;
+    this.names = new KeyNames(options.prefix(), cluster);
     this.publish = "PUBLISH".getBytes(StandardCharsets.US_ASCII);
-    this.link =
-        new RedisLink(
-            loop,
-            new LoopClient(options, loop, RedisLink.LIMIT),
-            names.named("probe"),
-            options.deadline(),
-            LoopClient.connectTimeout(options));
+    this.link = Links.to(client, loop, names, options);
+    this.open = new OpenRecords(names, link, publish);
   }
 
   /**
@@ -90,7 +95,22 @@ public final class RedisIdempotencyStore implements OperationStore, StoreHealth 
 
   /** Ends the connection; what is under way fails. The event loop is left alone. */
   public CompletionStage<Void> close() {
-    return link.close().thenCombine(notices.close(), (one, other) -> one);
+    CompletableFuture<Void> closed = new CompletableFuture<>();
+    try {
+      loop.execute(
+          () -> {
+            CompletionStage<Void> ended =
+                link.close()
+                    .thenCompose(none -> client.close())
+                    .thenCombine(notices.close(), (none, other) -> none);
+            CompletionStage<Void> unused =
+                ended.whenComplete((none, failure) -> closed.complete(null));
+          });
+    } catch (RejectedExecutionException e) {
+      // The loop has ended and took the connections along.
+      closed.complete(null);
+    }
+    return closed;
   }
 
   @Override
@@ -180,6 +200,31 @@ public final class RedisIdempotencyStore implements OperationStore, StoreHealth 
 
   private byte[] piece(OperationId id, AttemptToken token, int index) {
     return names.companion(id, "b:" + token + ":" + index);
+  }
+
+  @Override
+  public CompletionStage<Page> list(Query query) {
+    return open.list(query);
+  }
+
+  @Override
+  public CompletionStage<List<Long>> count(List<Duration> ages) {
+    return open.count(ages);
+  }
+
+  @Override
+  public CompletionStage<ProbeClaim> claimProbe(OperationId id, long attempt, Duration hold) {
+    return open.claimProbe(id, attempt, hold);
+  }
+
+  @Override
+  public CompletionStage<ResolveReply> resolve(Resolution resolution) {
+    return open.resolve(resolution);
+  }
+
+  @Override
+  public CompletionStage<List<Entry>> history(OperationId id) {
+    return open.history(id);
   }
 
   private static long[] times(Reservation reservation) {

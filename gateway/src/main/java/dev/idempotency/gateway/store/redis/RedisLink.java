@@ -1,8 +1,8 @@
 package dev.idempotency.gateway.store.redis;
 
-import dev.idempotency.gateway.idempotency.StoreHealth;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.output.StatusOutput;
 import io.lettuce.core.output.ValueOutput;
 import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandArgs;
@@ -18,7 +18,8 @@ import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The commands under way to Redis. Each ends within the deadline: with the reply, or as failed.
+ * The commands under way to one server. Each ends within the deadline: with the reply, or as
+ * failed.
  *
  * <p>A command whose connection broke is written once more, over the next connection, if that is
  * there before the deadline: the attempt's token makes it the same command. While the first attempt
@@ -29,7 +30,20 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threading: confined to the event loop, {@link #send}, {@link #close} and the health apart.
  */
-final class RedisLink implements StoreHealth, ScriptCommand.Listener, Connector.Listener {
+final class RedisLink implements Link, ScriptCommand.Listener, Connector.Listener {
+
+  /** Hears, on the event loop, of what a server of many can't do by itself. */
+  interface Neighbours {
+    /**
+     * Redis did not execute a command and said why.
+     *
+     * @return whether somebody else sees to the command from now on
+     */
+    boolean refused(RedisLink link, Call<?> call, String error);
+
+    /** The server can't be reached at present. */
+    void unreachable();
+  }
 
   /** How many commands may be under way. */
   static final int LIMIT = 8_192;
@@ -39,26 +53,37 @@ final class RedisLink implements StoreHealth, ScriptCommand.Listener, Connector.
   private final long deadlineNanos;
   private final ArrayDeque<Call<?>> pending = new ArrayDeque<>();
   private final Tick tick;
+  private final Target target;
+  private final Neighbours neighbours;
 
   private @Nullable StatefulRedisConnection<byte[], byte[]> connection;
   private int unanswered;
   private boolean answered;
   private long progressAt;
 
+  /**
+   * A way to one server, not yet opened.
+   *
+   * @param deadline how long a command may take
+   * @param connect how long it may take to connect
+   */
   RedisLink(
-      EventLoop loop, LoopClient client, byte[] probeKey, Duration deadline, Duration connect) {
+      EventLoop loop, Target target, Duration deadline, Duration connect, Neighbours neighbours) {
     this.loop = loop;
+    this.target = target;
+    this.neighbours = neighbours;
     this.deadlineNanos = deadline.toNanos();
     this.tick = new Tick(loop, deadlineNanos / 8, this::onTick);
-    this.connector = new Connector(loop, client, probeKey, deadline, connect, this);
+    this.connector = new Connector(loop, target, deadline, connect, this);
   }
 
-  void open() {
+  @Override
+  public void open() {
     loop.execute(connector::start);
   }
 
-  /** Sends a command, or fails it; from any thread. */
-  <R> CompletionStage<R> send(Call<R> call) {
+  @Override
+  public <R> CompletionStage<R> send(Call<R> call) {
     if (loop.inEventLoop()) {
       accept(call);
       return call.reply();
@@ -71,21 +96,26 @@ final class RedisLink implements StoreHealth, ScriptCommand.Listener, Connector.
     return call.reply();
   }
 
-  /** Ends it; from any thread. */
-  CompletionStage<Void> close() {
+  @Override
+  public CompletionStage<Void> close() {
     CompletableFuture<Void> closed = new CompletableFuture<>();
     try {
-      loop.execute(
-          () -> {
-            connection = null;
-            connector.close(closed);
-            failAll("the store is closed");
-          });
+      if (loop.inEventLoop()) {
+        end();
+      } else {
+        loop.execute(this::end);
+      }
     } catch (RejectedExecutionException e) {
       // The loop has ended and took the connection along.
-      closed.complete(null);
     }
+    closed.complete(null);
     return closed;
+  }
+
+  private void end() {
+    connection = null;
+    connector.close();
+    failAll("the store is closed");
   }
 
   @Override
@@ -98,13 +128,15 @@ final class RedisLink implements StoreHealth, ScriptCommand.Listener, Connector.
     return connector.detail();
   }
 
-  private void accept(Call<?> call) {
+  /** The same as {@link #send}, on the event loop, for a call that may have been elsewhere. */
+  void accept(Call<?> call) {
+    call.at = this;
     if (connection == null && !connector.isPromising()) {
-      call.fail("Redis cannot be reached: " + detail());
+      call.fail(target.name() + " cannot be reached: " + detail());
     } else if (pending.size() >= LIMIT) {
       call.fail("Redis is too slow: " + LIMIT + " commands are under way");
     } else {
-      call.due = System.nanoTime() + deadlineNanos;
+      call.dueIn(deadlineNanos);
       pending.add(call);
       tick.start();
       if (connection != null) {
@@ -118,9 +150,17 @@ final class RedisLink implements StoreHealth, ScriptCommand.Listener, Connector.
     if (unanswered++ == 0) {
       progressAt = call.due - deadlineNanos;
     }
+    if (call.asking) {
+      // On the same connection, right before it: so the command is allowed to an importing node.
+      over.dispatch(asking());
+    }
     ScriptCommand command = new ScriptCommand(call, over, whole, this);
     call.current = command;
     over.dispatch(command);
+  }
+
+  private static Command<byte[], byte[], String> asking() {
+    return new Command<>(CommandType.ASKING, new StatusOutput<>(ByteArrayCodec.INSTANCE));
   }
 
   @Override
@@ -132,7 +172,7 @@ final class RedisLink implements StoreHealth, ScriptCommand.Listener, Connector.
     }
     for (Call<?> call : List.copyOf(pending)) {
       // What another call's end made of the connection in between counts.
-      if (connection == fresh && !call.isDone() && call.current == null) {
+      if (connection == fresh && isHere(call) && call.current == null) {
         call.sendings++;
         write(call, fresh, false);
       }
@@ -153,23 +193,49 @@ final class RedisLink implements StoreHealth, ScriptCommand.Listener, Connector.
     if (connection == lost) {
       connection = null;
       for (Call<?> call : List.copyOf(pending)) {
-        call.current = null;
-        if (!call.isDone() && (call.sendings > 1 || !connector.isPromising())) {
-          call.fail("the connection to Redis was lost");
+        if (isHere(call)) {
+          call.current = null;
+          if (call.sendings > 1 || !connector.isPromising()) {
+            call.fail("the connection to " + target.name() + " was lost");
+          }
         }
       }
+      neighbours.unreachable();
     }
+  }
+
+  /** A call that was sent on to another server is still watched over here, but not ours. */
+  private boolean isHere(Call<?> call) {
+    return call.at == this && !call.isDone();
+  }
+
+  /** Whether attempts to reach it have failed; otherwise it is connected, or may be in a moment. */
+  boolean isDown() {
+    return connection == null && !connector.isPromising();
+  }
+
+  /** Whether no command is under way to it. */
+  boolean isIdle() {
+    return pending.isEmpty();
+  }
+
+  /** Another server takes the place of this one. */
+  void move(String why) {
+    connector.move(why);
   }
 
   @Override
   public void gaveUp(String why) {
-    failAll("Redis cannot be reached: " + why);
+    failAll(target.name() + " cannot be reached: " + why);
+    neighbours.unreachable();
   }
 
   private void failAll(String why) {
     for (Call<?> call : List.copyOf(pending)) {
-      call.current = null;
-      call.fail(why);
+      if (isHere(call)) {
+        call.current = null;
+        call.fail(why);
+      }
     }
   }
 
@@ -201,7 +267,10 @@ final class RedisLink implements StoreHealth, ScriptCommand.Listener, Connector.
       write(command.call, command.connection, true);
       return;
     }
-    command.call.refuse("Redis refused: " + Refusal.text(error));
+    if (neighbours.refused(this, command.call, error)) {
+      return;
+    }
+    command.call.refuse(target.name() + " refused: " + Refusal.text(error));
     if (Refusal.makesConnectionUseless(error)) {
       connector.drop(command.connection, Refusal.text(error));
     }
@@ -227,7 +296,7 @@ final class RedisLink implements StoreHealth, ScriptCommand.Listener, Connector.
         first = pending.peek()) {
       pending.poll();
       if (!first.isDone()) {
-        first.fail("Redis did not answer within " + deadlineNanos / 1_000_000 + " ms");
+        first.expire(target.name() + " did not answer within " + deadlineNanos / 1_000_000 + " ms");
       }
     }
     if (answered) {

@@ -25,6 +25,16 @@ final class Refusal {
     return error.startsWith("NOSCRIPT");
   }
 
+  /** Another node of a Cluster has the slot, or is about to get it. */
+  static boolean isRedirection(String error) {
+    return error.startsWith("MOVED ") || error.startsWith("ASK ");
+  }
+
+  /** The keys of a command are just on their way from one node of a Cluster to another. */
+  static boolean isTryAgain(String error) {
+    return error.startsWith("TRYAGAIN");
+  }
+
   static boolean makesConnectionUseless(String error) {
     int blank = error.indexOf(' ');
     return USELESS.contains(blank < 0 ? error : error.substring(0, blank));

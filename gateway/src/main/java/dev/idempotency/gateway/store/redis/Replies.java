@@ -1,6 +1,7 @@
 package dev.idempotency.gateway.store.redis;
 
 import dev.idempotency.gateway.idempotency.ReserveReply;
+import dev.idempotency.gateway.idempotency.ResolveReply;
 import dev.idempotency.gateway.idempotency.StoreUnavailableException;
 import dev.idempotency.gateway.idempotency.StoredOperation;
 import dev.idempotency.gateway.idempotency.WriteReply;
@@ -28,6 +29,14 @@ final class Replies {
 
   static WriteReply write(byte @Nullable [] reply) {
     return letter(reply) == 'D' ? WriteReply.DONE : new WriteReply.Fenced(operation(reply));
+  }
+
+  static ResolveReply resolve(byte @Nullable [] reply) {
+    return switch (letter(reply)) {
+      case 'D' -> ResolveReply.DONE;
+      case 'G' -> ResolveReply.GONE;
+      default -> new ResolveReply.Refused(operation(reply));
+    };
   }
 
   static Optional<StoredOperation> find(byte @Nullable [] reply) {

@@ -20,7 +20,13 @@ enum Script {
   PROBE("probe"),
   PUT_PIECE("put_piece"),
   GET_PIECE("get_piece"),
-  DROP_PIECES("drop_pieces");
+  DROP_PIECES("drop_pieces"),
+  LIST_OPEN("list_open"),
+  COUNT_OPEN("count_open"),
+  FORGET("forget"),
+  CLAIM_PROBE("claim_probe"),
+  RESOLVE("resolve"),
+  HISTORY("history");
 
   private final byte[] text;
   private final byte[] digest;

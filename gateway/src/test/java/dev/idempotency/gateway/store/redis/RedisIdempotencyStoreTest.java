@@ -30,7 +30,6 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -66,16 +65,7 @@ class RedisIdempotencyStoreTest extends StoreContractTest {
 
   @Override
   protected void elapse(Duration time) {
-    long until = redisMillis() + time.toMillis() + 1;
-    Awaitility.await()
-        .pollDelay(Duration.ZERO)
-        .pollInterval(Duration.ofMillis(2))
-        .until(() -> redisMillis() >= until);
-  }
-
-  private static long redisMillis() {
-    List<String> time = redis.call("TIME").lines().toList();
-    return Long.parseLong(time.get(0)) * 1_000 + Long.parseLong(time.get(1)) / 1_000;
+    RedisClock.elapse(redis, time);
   }
 
   @Test

@@ -1,0 +1,39 @@
+package dev.idempotency.gateway.store.redis;
+
+import dev.idempotency.gateway.store.redis.RedisLink.Neighbours;
+import io.netty.channel.EventLoop;
+import java.time.Duration;
+
+/** The way to Redis that a URL asks for. */
+final class Links {
+
+  /** One server has none: what it can't do itself is not done. */
+  private static final Neighbours NONE =
+      new Neighbours() {
+        @Override
+        public boolean refused(RedisLink link, Call<?> call, String error) {
+          return false;
+        }
+
+        @Override
+        public void unreachable() {}
+      };
+
+  private Links() {}
+
+  /** A way that is not yet opened. */
+  static Link to(LoopClient client, EventLoop loop, KeyNames names, RedisStoreOptions options) {
+    Duration deadline = options.deadline();
+    Duration connect = LoopClient.connectTimeout(options);
+    return switch (client.location().kind()) {
+      case CLUSTER -> new ClusterLink(loop, client, names, deadline, connect);
+      case SENTINELS ->
+          new SentinelLink(loop, client, names.named("probe"), deadline, connect, NONE);
+      case SERVER -> {
+        Endpoint server = client.location().seeds().get(0);
+        Target target = new ServerTarget(client, server, names.named("probe"));
+        yield new RedisLink(loop, target, deadline, connect, NONE);
+      }
+    };
+  }
+}

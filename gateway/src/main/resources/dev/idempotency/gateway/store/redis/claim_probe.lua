@@ -1,0 +1,33 @@
+-- Gives one caller at a time the right to probe an attempt. The claim lives as long as the record.
+--
+-- KEYS[1]  the operation
+-- KEYS[2]  its claim: attempt and token of the record (24 bytes), until when in ms (8), how many
+--          there were (4)
+-- ARGV[1]  the attempt (8 bytes)
+-- ARGV[2]  for how long, in ms
+-- Replies  "B", ms until it may be claimed (8 bytes), 0 where the attempt is not the current one |
+--          "C", how many claims there were before (4 bytes)
+-- The first B also stands for an operation that is finished.
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local head = redis.call('GETRANGE', KEYS[1], 1, 25)
+local state = string.sub(head, 1, 1)
+local owner = string.sub(head, 2)
+if string.sub(owner, 1, 8) ~= ARGV[1] or (state ~= 'R' and state ~= 'U') then
+  return 'B' .. struct.pack('>I8', 0)
+end
+local tries = 0
+local claim = redis.call('GET', KEYS[2])
+if claim and string.sub(claim, 1, 24) == owner then
+  local left = struct.unpack('>I8', claim, 25) - now
+  if left > 0 then
+    return 'B' .. struct.pack('>I8', left)
+  end
+  tries = struct.unpack('>I4', claim, 33)
+end
+local life = redis.call('PTTL', KEYS[1])
+claim = owner .. struct.pack('>I8I4', now + ARGV[2], tries + 1)
+if life > 0 then
+  redis.call('SET', KEYS[2], claim, 'PX', life)
+end
+return 'C' .. struct.pack('>I4', tries)
