@@ -29,9 +29,9 @@ final class WakeUpBench {
 
   public static void main(String[] arguments) throws Exception {
     try (RedisServer redis = RedisServer.start()) {
-      for (int round = 0; round < 4; round++) {
+      for (int round = 0; round < 6; round++) {
         run(redis, "one key", 1, WAITERS, round);
-        run(redis, "a key each", WAITERS, 1, round);
+        run(redis, "a key for ten", WAITERS / 10, 10, round);
       }
     }
   }
@@ -41,8 +41,8 @@ final class WakeUpBench {
     Gate gate = new Gate();
     try (ScriptedUpstream upstream = ScriptedUpstream.start(gate::passAndAnswer)) {
       String store = OnBothStores.Stores.redis(redis);
-      try (TestGateway one = TestGateway.start(upstream.url(), store, "in-flight: wait 60s");
-          TestGateway other = TestGateway.start(upstream.url(), store, "in-flight: wait 60s")) {
+      try (TestGateway one = gateway(upstream.url(), store);
+          TestGateway other = gateway(upstream.url(), store)) {
         List<RawClient> owners = new ArrayList<>();
         for (int i = 0; i < keys; i++) {
           owners.add(RawClient.connect(one.port()).send(post("/o", "k" + i, "{}")));
@@ -106,6 +106,13 @@ final class WakeUpBench {
         owners.forEach(RawClient::close);
       }
     }
+  }
+
+  private static TestGateway gateway(String url, String store) {
+    String yaml =
+        TestGateway.yaml(
+            url, store, "in-flight: wait 60s", "waiting: { longest: 60s, per-key: 1000 }");
+    return TestGateway.start(yaml.replace(url + "\"", url + "\", max-connections: 4096"));
   }
 
   private static long commands(RedisServer redis) {
