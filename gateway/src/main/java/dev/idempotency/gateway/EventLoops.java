@@ -117,7 +117,8 @@ final class EventLoops {
       if (pool == null) {
         throw new IllegalStateException("the configuration was not validated");
       }
-      routes.add(route(route, callers.of(i, loop, pools), fingerprinters.get(i), pool));
+      Route.Safety safety = RouteRules.safety(route.safety(), pools);
+      routes.add(route(route, callers.of(i, loop, pools), fingerprinters.get(i), pool, safety));
     }
     return routes;
   }
@@ -126,7 +127,8 @@ final class EventLoops {
       Configuration.Route route,
       Route.Callers callers,
       Fingerprinter fingerprinter,
-      HttpUpstream pool) {
+      HttpUpstream pool,
+      Route.Safety safety) {
     return new Route(
         route.name(),
         route.methods(),
@@ -139,9 +141,9 @@ final class EventLoops {
         fingerprinter,
         route.retention(),
         route.lease(),
-        Route.Waiting.of(route.inFlightWait()),
+        RouteRules.waiting(route.waiting()),
         route.unknown(),
-        Route.Safety.NONE,
+        safety,
         route.storeOutage() == Configuration.StoreOutage.BYPASS,
         new OutcomePolicy(route.outcomes()),
         route.requestLimit(),

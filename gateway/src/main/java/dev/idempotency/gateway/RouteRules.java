@@ -5,23 +5,30 @@ import dev.idempotency.gateway.config.Cors;
 import dev.idempotency.gateway.config.Envelope;
 import dev.idempotency.gateway.config.Fingerprinting;
 import dev.idempotency.gateway.config.ForwardAuth;
+import dev.idempotency.gateway.config.Probe;
 import dev.idempotency.gateway.config.Quota;
 import dev.idempotency.gateway.config.RegexPattern;
 import dev.idempotency.gateway.config.ResponseCopy;
 import dev.idempotency.gateway.config.RouteKey;
+import dev.idempotency.gateway.config.Safety;
 import dev.idempotency.gateway.config.Scope;
 import dev.idempotency.gateway.config.Secret;
 import dev.idempotency.gateway.config.Tokens;
+import dev.idempotency.gateway.config.Waiting;
 import dev.idempotency.gateway.exchange.AnswerRule;
 import dev.idempotency.gateway.exchange.CopyRule;
 import dev.idempotency.gateway.exchange.ForwardAuthOptions;
 import dev.idempotency.gateway.exchange.KeyRule;
 import dev.idempotency.gateway.exchange.KeySource;
+import dev.idempotency.gateway.exchange.ProbeRule;
 import dev.idempotency.gateway.exchange.QuotaOptions;
+import dev.idempotency.gateway.exchange.Route;
 import dev.idempotency.gateway.exchange.ScopePart;
+import dev.idempotency.gateway.exchange.Upstream;
 import dev.idempotency.gateway.fingerprint.FingerprintRule;
 import dev.idempotency.gateway.fingerprint.JsonKey;
 import dev.idempotency.gateway.fingerprint.JsonRedactor;
+import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.idempotency.KeyForm;
 import dev.idempotency.gateway.idempotency.KeyPattern;
 import dev.idempotency.gateway.idempotency.KeySyntax;
@@ -31,6 +38,7 @@ import dev.idempotency.gateway.store.envelope.EnvelopeOptions;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /** The configuration's routes in the words of the centre, and of those who serve it. */
@@ -158,6 +166,40 @@ final class RouteRules {
     return new AnswerRule(
         AnswerRule.Style.valueOf(route.errors().name()),
         cors == null ? null : new AnswerRule.Cors(cors.origins(), cors.credentials()));
+  }
+
+  static Route.Waiting waiting(Waiting waiting) {
+    return new Route.Waiting(waiting.patience(), waiting.longest(), waiting.perKey());
+  }
+
+  /**
+   * @param upstreams those of one event loop, by name
+   */
+  static Route.Safety safety(Safety safety, Map<String, ? extends Upstream> upstreams) {
+    Probe probe = safety.probe();
+    return new Route.Safety(
+        safety.durability(), safety.guard(), probe == null ? null : probe(probe, upstreams));
+  }
+
+  private static ProbeRule probe(Probe probe, Map<String, ? extends Upstream> upstreams) {
+    Upstream asked = upstreams.get(probe.upstream());
+    if (asked == null) {
+      throw new IllegalStateException("the configuration was not validated");
+    }
+    Headers headers = new Headers();
+    probe.headers().forEach((name, secret) -> headers.add(name, secret.value()));
+    return new ProbeRule(
+        probe.url(),
+        asked,
+        probe.timeout(),
+        probe.completed(),
+        probe.never(),
+        probe.onNever() == Probe.OnNever.RERUN,
+        probe.grace(),
+        probe.status(),
+        headers,
+        probe.backOff(),
+        probe.longest());
   }
 
   static EnvelopeOptions envelope(Envelope envelope) {

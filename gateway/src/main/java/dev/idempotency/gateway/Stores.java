@@ -1,6 +1,7 @@
 package dev.idempotency.gateway;
 
 import dev.idempotency.gateway.config.Configuration;
+import dev.idempotency.gateway.config.StoreAccess;
 import dev.idempotency.gateway.idempotency.OperationStore;
 import dev.idempotency.gateway.idempotency.StoreHealth;
 import dev.idempotency.gateway.store.memory.MemoryIdempotencyStore;
@@ -27,6 +28,9 @@ final class Stores {
     this.settings = configuration.store();
     this.sealing = new Sealing(configuration);
     this.redis = settings instanceof Configuration.Store.Redis url ? options(url) : null;
+    if (settings instanceof Configuration.Store.Postgres) {
+      throw new StartupException("store: PostgreSQL is not in this build (expected: redis://…)");
+    }
     this.memory =
         settings instanceof Configuration.Store.Memory bounds
             ? MemoryIdempotencyStore.create(bounds.maxBytes())
@@ -36,6 +40,9 @@ final class Stores {
   private static RedisStoreOptions options(Configuration.Store.Redis redis)
       throws StartupException {
     try {
+      if (!redis.access().equals(StoreAccess.NONE)) {
+        throw new StartupException("store: user, password and tls are not in this build");
+      }
       return new RedisStoreOptions(redis.url(), redis.prefix(), redis.timeout());
     } catch (IllegalArgumentException e) {
       // The store knows more of its URL than the file's reader does.
@@ -82,6 +89,9 @@ final class Stores {
 
   /** What the start line and the log say. */
   String describe() {
+    if (settings instanceof Configuration.Store.Postgres url) {
+      return url.maskedUrl();
+    }
     return settings instanceof Configuration.Store.Redis url
         ? url.maskedUrl()
         : "memory (one gateway only, records do not survive a restart)";

@@ -8,8 +8,12 @@ import dev.idempotency.gateway.exchange.AnswerRule;
 import dev.idempotency.gateway.exchange.ForwardAuthOptions;
 import dev.idempotency.gateway.exchange.KeyRule;
 import dev.idempotency.gateway.exchange.KeySource;
+import dev.idempotency.gateway.exchange.ProbeRule;
 import dev.idempotency.gateway.exchange.QuotaOptions;
+import dev.idempotency.gateway.exchange.Route;
 import dev.idempotency.gateway.exchange.ScopePart;
+import dev.idempotency.gateway.exchange.Upstream;
+import dev.idempotency.gateway.idempotency.Durability;
 import dev.idempotency.gateway.idempotency.KeyPattern;
 import dev.idempotency.gateway.store.envelope.EnvelopeOptions;
 import java.io.IOException;
@@ -40,6 +44,20 @@ class RouteRulesTest {
           quota: { new-keys: 1, within: 2s, unfinished: 3 }
           forward-auth: { upstream: a, path: /c, timeout: 2s, cache: 3s, on-failure: allow, copy: [X-User] }
           retention: 1h
+          in-flight: wait 1s
+          waiting: { longest: 9s, per-key: 4 }
+          unknown: probe
+          probe:
+            url: "/by/{key}"
+            timeout: 3s
+            completed: [201]
+            never: [410]
+            on-never: release
+            grace: 4s
+            status: 203
+            headers: { X-Probe: { file: probe } }
+            back-off: 5s
+            longest: 6s
           errors: stripe
           cors: { origins: ["https://a.example"], credentials: true }
           response: { keep: [ETag], drop: [X-Trace], expires: true }
@@ -49,6 +67,7 @@ class RouteRulesTest {
 
   private Configuration configuration(String yaml) {
     try {
+      Files.writeString(folder.resolve("probe"), "who asks\n");
       Path file = Files.writeString(folder.resolve("gateway.yaml"), yaml);
       Command command = Command.parse(List.of("--config", file.toString()), Map.of(), "test");
       return ((Command.Run) command).configuration();
@@ -95,6 +114,38 @@ class RouteRulesTest {
         .isEqualTo(
             new ForwardAuthOptions(
                 "/c", Duration.ofSeconds(2), Duration.ofSeconds(3), true, Set.of("x-user")));
+  }
+
+  @Test
+  void questionsAboutUnknownOutcomesAreAskedAsTheFileSays() {
+    Upstream asked = acquired -> acquired.refused(Upstream.Refusal.CLOSED);
+
+    Route.Safety safety = RouteRules.safety(route().safety(), Map.of("a", asked));
+
+    assertThat(safety.durability()).isEqualTo(Durability.NONE);
+    assertThat(safety.guard()).isZero();
+    ProbeRule probe = Objects.requireNonNull(safety.probe());
+    assertThat(probe.headers().get("x-probe")).isEqualTo("who asks");
+    assertThat(probe)
+        .isEqualTo(
+            new ProbeRule(
+                "/by/{key}",
+                asked,
+                Duration.ofSeconds(3),
+                Set.of(201),
+                Set.of(410),
+                false,
+                Duration.ofSeconds(4),
+                203,
+                probe.headers(),
+                Duration.ofSeconds(5),
+                Duration.ofSeconds(6)));
+  }
+
+  @Test
+  void duplicatesWaitAsLongAsTheFileSays() {
+    assertThat(RouteRules.waiting(route().waiting()))
+        .isEqualTo(new Route.Waiting(Duration.ofSeconds(1), Duration.ofSeconds(9), 4));
   }
 
   @Test

@@ -20,7 +20,11 @@ import org.jspecify.annotations.Nullable;
  * @param admin where metrics, health and operations are served; never the public side
  * @param store where the records are
  * @param envelope how responses are put away there
+ * @param sweepEvery how often operations that are overdue are looked for; 100 ms to 1 h, zero:
+ *     never
+ * @param operators who may look at operations and resolve them; null: nobody
  * @param drain how long requests in flight may take to end after SIGTERM; 0 to 1 h
+ * @param drainDelay how long listeners stay open after readiness has gone; 0 to 10 min
  * @param threads number of event loops; 1 to 1024
  * @param secrets key the fingerprints' hash: the first makes fingerprints, all recognise them; none
  *     where they are hashed without a key
@@ -41,7 +45,10 @@ public record Configuration(
     HostAndPort admin,
     Store store,
     Envelope envelope,
+    Duration sweepEvery,
+    @Nullable Operators operators,
     Duration drain,
+    Duration drainDelay,
     int threads,
     List<Secret> secrets,
     List<String> trustedProxies,
@@ -77,12 +84,29 @@ public record Configuration(
     /**
      * In Redis 7 or later, or Valkey.
      *
-     * @param url a {@code redis}, {@code rediss}, {@code redis-sentinel} or {@code rediss-sentinel}
-     *     URL; may hold a password
+     * @param url begins with {@code redis}, {@code redis-sentinel} or {@code redis-cluster}, or
+     *     with {@code rediss…} for TLS; may hold a password
      * @param timeout the deadline of each command; 1 ms to 1 min
      * @param prefix what the names of all keys begin with
+     * @param checks how often its settings are looked at; 1 s to 24 h
+     * @param access what the URL does not say
      */
-    record Redis(String url, Duration timeout, String prefix) implements Store {
+    record Redis(String url, Duration timeout, String prefix, Duration checks, StoreAccess access)
+        implements Store {
+
+      /** How many servers there are, and who says which of them has a record. */
+      public enum Kind {
+        SINGLE,
+        SENTINEL,
+        CLUSTER
+      }
+
+      public Kind kind() {
+        String scheme = url.substring(0, url.indexOf("://"));
+        return scheme.endsWith("-sentinel")
+            ? Kind.SENTINEL
+            : scheme.endsWith("-cluster") ? Kind.CLUSTER : Kind.SINGLE;
+      }
 
       /** The URL without the password. */
       public String maskedUrl() {
@@ -91,7 +115,31 @@ public record Configuration(
 
       @Override
       public String toString() {
-        return "Redis[" + maskedUrl() + ", " + timeout + ", " + prefix + "]";
+        return "Redis[" + maskedUrl() + ", " + timeout + ", " + prefix + ", " + access + "]";
+      }
+    }
+
+    /**
+     * In PostgreSQL.
+     *
+     * @param url {@code postgresql://[user[:password]@]host[:port][,…]/database[?parameters]}; no
+     *     password among the parameters
+     * @param timeout the deadline of each statement; 1 ms to 1 min
+     * @param pool most connections; 1 to 1000
+     * @param checks how often its settings are looked at; 1 s to 24 h
+     * @param access what the URL does not say; without TLS, which its parameters say
+     */
+    record Postgres(String url, Duration timeout, int pool, Duration checks, StoreAccess access)
+        implements Store {
+
+      /** The URL without the password. */
+      public String maskedUrl() {
+        return url.replaceFirst("(://[^:@/]*):[^@/]*@", "$1:" + Secret.MASK + "@");
+      }
+
+      @Override
+      public String toString() {
+        return "Postgres[" + maskedUrl() + ", " + timeout + ", " + pool + ", " + access + "]";
       }
     }
   }
@@ -114,6 +162,8 @@ public record Configuration(
    * @param http2Streams exchanges at once on one HTTP/2 connection; 1 to 1000
    * @param http2Window bytes of a body that an HTTP/2 client may send ahead; 64 KiB to 16 MiB
    * @param http2Resets streams that an HTTP/2 client may reset within 30 s; 1 to 10000
+   * @param waiters duplicates that may wait at one time, in all; 0 to 1000000
+   * @param backlog bytes that responses may take which are still to be stored; 1 B or more
    */
   public record Limits(
       long bodyBudget,
@@ -129,7 +179,9 @@ public record Configuration(
       Duration tunnelTimeout,
       int http2Streams,
       int http2Window,
-      int http2Resets) {}
+      int http2Resets,
+      int waiters,
+      long backlog) {}
 
   /**
    * What is logged, and how.
@@ -167,13 +219,15 @@ public record Configuration(
    * @param fingerprint what tells a retry from a reuse of the key
    * @param retention how long a completed record lives; the lease to 3650 d
    * @param lease how long a reservation lives without being renewed; 100 ms to 1 h
-   * @param inFlightWait how long a duplicate waits for the answer; zero where it is refused at once
+   * @param waiting how duplicates wait for the answer
    * @param unknown what is done with a duplicate of an operation whose outcome is unknown
+   * @param safety what keeps records, and finds out what became of operations
    * @param storeOutage what is done while the store cannot be reached
    * @param outcomes what a status stands for where the route says it, by status code 200 to 599
    * @param requestLimit bytes of a keyed request's body; 1 B to 1 GiB, to 1 TiB where it streams
    * @param requestMode when a keyed request goes upstream; it streams only where the body is raw
-   * @param responseLimit bytes of a response's body that are kept; 1 B to 1 GiB
+   * @param responseLimit bytes of a response's body that are kept; 1 B to 1 GiB, where the store is
+   *     not memory to 64 MiB
    * @param responseMode when the client gets a keyed response
    * @param copy what of a response is stored
    * @param errors the form of the gateway's own errors
@@ -196,8 +250,9 @@ public record Configuration(
       Fingerprinting fingerprint,
       Duration retention,
       Duration lease,
-      Duration inFlightWait,
+      Waiting waiting,
       UnknownPolicy unknown,
+      Safety safety,
       StoreOutage storeOutage,
       Map<Integer, Outcome> outcomes,
       long requestLimit,
@@ -255,7 +310,10 @@ public record Configuration(
         otherAdmin,
         otherStore,
         envelope,
+        sweepEvery,
+        operators,
         drain,
+        drainDelay,
         threads,
         secrets,
         trustedProxies,

@@ -5,6 +5,7 @@ import dev.idempotency.gateway.config.Configuration.Log;
 import dev.idempotency.gateway.config.Configuration.LogFormat;
 import dev.idempotency.gateway.config.Configuration.Route;
 import dev.idempotency.gateway.http.PathRule;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -18,6 +19,15 @@ import java.util.Set;
 final class ConfigurationReader {
 
   private static final Format<Spelling> SPELLING = Formats.choice(Spelling.class, "");
+
+  /** Often enough to be of use, seldom enough not to be a load; or never. */
+  private static final Format<Duration> SWEEP =
+      Format.text(
+          text ->
+              text.equals("0s")
+                  ? new Format.Parsed.Good<>(Duration.ZERO)
+                  : sweep(
+                      Durations.parse(text, Duration.ofMillis(100), Duration.ofHours(1), "5s")));
 
   private final SecretSource secrets;
   private final Problems problems;
@@ -38,19 +48,28 @@ final class ConfigurationReader {
     return YamlTree.read(yaml, problems).map(node -> configuration(Section.root(node, problems)));
   }
 
+  private static Format.Parsed<Duration> sweep(Format.Parsed<Duration> read) {
+    return read instanceof Format.Parsed.Bad<Duration> bad
+        ? new Format.Parsed.Bad<>(bad.expected() + ", or 0s for never")
+        : read;
+  }
+
   private Configuration configuration(Section file) {
     try (file) {
       Map<String, Upstream> upstreams = upstreams(file);
-      List<Route> routes = routes(file, upstreams.keySet());
       SecretReader secret = new SecretReader(secrets, problems);
-      StoreReader.Kept kept = new StoreReader(secret).read(file);
+      List<Route> routes = routes(file, upstreams.keySet(), secret);
+      StoreReader.Kept kept = new StoreReader(secret, secrets, problems).read(file);
       Configuration configuration =
           new Configuration(
               new ListenerReader(secrets, problems).read(file),
               file.get("admin", Formats.LISTEN, Defaults.ADMIN),
               kept.store(),
               kept.envelope(),
+              sweepEvery(file),
+              new OperatorsReader(secret, problems).read(file),
               file.get("drain", Formats.duration("0s", "1h", "25s"), Defaults.DRAIN),
+              file.get("drain-delay", Formats.duration("0s", "10m", "5s"), Defaults.DRAIN_DELAY),
               file.get("threads", Formats.integer(1, 1024), Defaults.threads()),
               secret.fingerprints(file),
               file.list("trusted-proxies", Formats.RANGE).orElse(List.of()),
@@ -66,6 +85,12 @@ final class ConfigurationReader {
               routes);
       Contradictions.look(configuration, problems);
       return configuration;
+    }
+  }
+
+  private static Duration sweepEvery(Section file) {
+    try (Section section = file.section("sweep")) {
+      return section.get("every", SWEEP, Defaults.SWEEP);
     }
   }
 
@@ -107,7 +132,9 @@ final class ConfigurationReader {
           section.get("http2-streams", Formats.integer(1, 1000), defaults.http2Streams()),
           section.get(
               "http2-window", Formats.size(64 << 10, 16 << 20, "64KiB"), defaults.http2Window()),
-          section.get("http2-resets", Formats.integer(1, 10_000), defaults.http2Resets()));
+          section.get("http2-resets", Formats.integer(1, 10_000), defaults.http2Resets()),
+          section.get("waiters", Formats.integer(0, 1_000_000), defaults.waiters()),
+          section.get("backlog", Sizes.between(1, Long.MAX_VALUE, "32MiB"), defaults.backlog()));
     }
   }
 
@@ -144,7 +171,7 @@ final class ConfigurationReader {
     }
   }
 
-  private List<Route> routes(Section file, Set<String> upstreams) {
+  private List<Route> routes(Section file, Set<String> upstreams, SecretReader secret) {
     String example = "a list of at least one route";
     List<Route> routes = new ArrayList<>();
     Set<String> names = new HashSet<>();
@@ -153,7 +180,7 @@ final class ConfigurationReader {
     }
     for (Section section : file.sections("routes", example)) {
       try (section) {
-        Route route = new RouteReader(section, problems).read(upstreams);
+        Route route = new RouteReader(section, secret, problems).read(upstreams);
         // A name that is missing or wrong is a problem already.
         if (!route.name().isEmpty() && !names.add(route.name())) {
           problems.add(section.path("name"), route.name(), "a name that no other route has");

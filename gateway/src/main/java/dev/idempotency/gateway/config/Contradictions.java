@@ -22,6 +22,7 @@ final class Contradictions {
     looked.places();
     looked.budget();
     looked.encryption();
+    SafetyContradictions.look(configuration, problems);
     List<Route> routes = configuration.routes();
     for (int i = 0; i < routes.size(); i++) {
       looked.scopes(routes.get(i), "routes[" + i + "].scope");

@@ -24,7 +24,9 @@ final class Defaults {
 
   static final HostAndPort LISTEN = new HostAndPort("0.0.0.0", 8080);
   static final HostAndPort ADMIN = new HostAndPort("127.0.0.1", 9090);
+  static final Duration SWEEP = Duration.ofSeconds(5);
   static final Duration DRAIN = Duration.ofSeconds(25);
+  static final Duration DRAIN_DELAY = Duration.ZERO;
   static final Log LOG = new Log(LogFormat.TEXT, false);
 
   static final boolean DISCOVERY = true;
@@ -94,6 +96,21 @@ final class Defaults {
 
   static final ResponseCopy COPY = new ResponseCopy(Set.of(), Set.of(), List.of(), false);
 
+  /** The upstream stands for the route's. */
+  static final Probe PROBE =
+      new Probe(
+          null,
+          "default",
+          Duration.ofSeconds(2),
+          orderedStatuses(200, 201),
+          Set.of(404),
+          Probe.OnNever.RERUN,
+          Duration.ofSeconds(10),
+          0,
+          Map.of(),
+          Duration.ofSeconds(1),
+          Duration.ofMinutes(5));
+
   private Defaults() {}
 
   static final Route ROUTE = route(Keying.OPTIONAL);
@@ -114,8 +131,9 @@ final class Defaults {
         FINGERPRINT,
         Duration.ofHours(24),
         Duration.ofSeconds(10),
-        Duration.ZERO,
+        new Waiting(Duration.ZERO, Duration.ofSeconds(30), 100),
         UnknownPolicy.HOLD,
+        Safety.NONE,
         StoreOutage.REJECT,
         Map.of(),
         1 << 20,
@@ -130,6 +148,10 @@ final class Defaults {
 
   private static Set<String> ordered(String... words) {
     return Collections.unmodifiableSet(new LinkedHashSet<>(List.of(words)));
+  }
+
+  private static Set<Integer> orderedStatuses(Integer... statuses) {
+    return Collections.unmodifiableSet(new LinkedHashSet<>(List.of(statuses)));
   }
 
   static int threads() {
@@ -151,7 +173,9 @@ final class Defaults {
         Duration.ofHours(1),
         100,
         64 << 10,
-        200);
+        200,
+        1000,
+        quarterOfHeap() / 2);
   }
 
   static Store.Memory memory() {
@@ -159,7 +183,13 @@ final class Defaults {
   }
 
   static Store.Redis redis(String url) {
-    return new Store.Redis(url, Duration.ofMillis(500), "idem:");
+    return new Store.Redis(
+        url, Duration.ofMillis(500), "idem:", Duration.ofSeconds(30), StoreAccess.NONE);
+  }
+
+  static Store.Postgres postgres(String url) {
+    return new Store.Postgres(
+        url, Duration.ofMillis(500), 8, Duration.ofSeconds(30), StoreAccess.NONE);
   }
 
   private static long quarterOfHeap() {
@@ -175,7 +205,10 @@ final class Defaults {
         ADMIN,
         memory(),
         Envelope.NONE,
+        SWEEP,
+        null,
         DRAIN,
+        DRAIN_DELAY,
         threads(),
         List.of(),
         List.of(),

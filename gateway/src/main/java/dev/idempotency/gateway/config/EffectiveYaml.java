@@ -3,7 +3,6 @@ package dev.idempotency.gateway.config;
 import static dev.idempotency.gateway.config.YamlText.quote;
 
 import dev.idempotency.gateway.config.Configuration.Limits;
-import dev.idempotency.gateway.config.Configuration.Store;
 import dev.idempotency.gateway.http.PathRule;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -32,9 +31,13 @@ final class EffectiveYaml {
     yaml.line(0, "listen:");
     configuration.listen().forEach(this::listener);
     yaml.line(0, "admin", quote(configuration.admin()));
-    store(configuration.store());
+    new StoreYaml(yaml).store(configuration.store());
     envelope(configuration.envelope());
+    yaml.line(0, "sweep:");
+    yaml.line(2, "every", print(configuration.sweepEvery()));
+    operators(configuration.operators());
     yaml.line(0, "drain", print(configuration.drain()));
+    yaml.line(0, "drain-delay", print(configuration.drainDelay()));
     yaml.line(0, "threads", configuration.threads());
     secrets(configuration.secrets());
     yaml.listOr(0, "trusted-proxies", configuration.trustedProxies(), "none");
@@ -103,16 +106,15 @@ final class EffectiveYaml {
     yaml.line(2, "empty-segment", paths.emptySegment() ? "keep" : "reject");
   }
 
-  private void store(Store store) {
-    yaml.line(0, "store:");
-    if (store instanceof Store.Redis redis) {
-      yaml.line(2, "url", quote(redis.maskedUrl()));
-      yaml.line(2, "timeout", print(redis.timeout()));
-      yaml.line(2, "prefix", quote(redis.prefix()));
-    } else if (store instanceof Store.Memory memory) {
-      yaml.line(2, "url", "memory");
-      yaml.line(2, "max-bytes", Sizes.print(memory.maxBytes()));
+  private void operators(@Nullable Operators operators) {
+    if (operators == null) {
+      yaml.line(0, "# operators: none, nobody may look at operations");
+      return;
     }
+    yaml.line(0, "operators:");
+    yaml.outside(2, "read", operators.read(), "none");
+    yaml.outside(2, "write", operators.write(), "none");
+    yaml.line(2, "bodies", operators.bodies());
   }
 
   /** Within the store: where each key was found, never the key. */
@@ -154,6 +156,8 @@ final class EffectiveYaml {
     yaml.line(2, "http2-streams", limits.http2Streams());
     yaml.line(2, "http2-window", Sizes.print(limits.http2Window()));
     yaml.line(2, "http2-resets", limits.http2Resets());
+    yaml.line(2, "waiters", limits.waiters());
+    yaml.line(2, "backlog", Sizes.print(limits.backlog()));
   }
 
   private void upstream(Upstream upstream) {

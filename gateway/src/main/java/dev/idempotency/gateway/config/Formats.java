@@ -1,6 +1,5 @@
 package dev.idempotency.gateway.config;
 
-import dev.idempotency.gateway.config.Configuration.Store;
 import dev.idempotency.gateway.config.Format.Kind;
 import dev.idempotency.gateway.http.AddressRanges;
 import dev.idempotency.gateway.http.HopByHop;
@@ -30,12 +29,6 @@ final class Formats {
       Format.text(
           "a URL such as http://127.0.0.1:3000 or https://orders.internal, without a path",
           UpstreamUrl::parse);
-
-  private static final String STORE_EXPECTED =
-      "memory, or a URL such as redis://127.0.0.1:6379, rediss://user:password@host:6379/0 or"
-          + " redis-sentinel://host1,host2/0#primary";
-
-  static final Format<Store> STORE = Format.text(STORE_EXPECTED, Formats::store);
 
   static final Format<String> NAME =
       matching(
@@ -142,14 +135,6 @@ final class Formats {
   private static final Pattern TOKEN = Pattern.compile("[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}");
   private static final Set<String> FRAMING =
       Set.of("host", "content-length", "content-encoding", "expect", "date", "via");
-  // What is special in a user or a password must be percent-encoded, so that no @ is left in it.
-  private static final String USER = "(?:[^\\s/?#@]*@)?";
-  private static final String PLACE = "(?:[A-Za-z0-9.-]+|\\[[0-9A-Fa-f:.]+])(?::[0-9]{1,5})?";
-  private static final Pattern REDIS_URL =
-      Pattern.compile("rediss?://" + USER + PLACE + "(?:/[0-9]{0,5})?");
-  private static final Pattern SENTINEL_URL =
-      Pattern.compile(
-          "rediss?-sentinel://" + USER + PLACE + "(?:," + PLACE + ")*(?:/[0-9]{0,5})?#[^\\s#]+");
 
   private Formats() {}
 
@@ -221,14 +206,5 @@ final class Formats {
     } catch (IllegalArgumentException e) {
       return Optional.empty();
     }
-  }
-
-  private static Optional<Store> store(String text) {
-    if (text.equals("memory")) {
-      return Optional.of(Defaults.memory());
-    }
-    return REDIS_URL.matcher(text).matches() || SENTINEL_URL.matcher(text).matches()
-        ? Optional.of(Defaults.redis(text))
-        : Optional.empty();
   }
 }

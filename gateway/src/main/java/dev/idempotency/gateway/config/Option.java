@@ -36,7 +36,11 @@ record Option<T>(
       address("--admin", "where metrics, health and operations are");
   static final Option<Configuration.Store> STORE =
       new Option<>(
-          "--store", "STORE", Formats.STORE, "memory, or a URL such as redis://127.0.0.1:6379");
+          "--store",
+          "STORE",
+          StoreFormats.STORE,
+          "memory, or a URL such as redis://127.0.0.1:6379 or"
+              + " postgresql://user@host/database");
   static final Option<Boolean> REQUIRE_KEY =
       truth("--require-key", "with --upstream: refuse POST and PATCH without a key");
   static final Option<Boolean> CHECK =

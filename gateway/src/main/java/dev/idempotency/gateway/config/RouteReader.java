@@ -31,10 +31,12 @@ final class RouteReader {
   private static final Format<ErrorStyle> ERRORS = Formats.choice(ErrorStyle.class, "");
 
   private final Section route;
+  private final SecretReader secrets;
   private final Problems problems;
 
-  RouteReader(Section route, Problems problems) {
+  RouteReader(Section route, SecretReader secrets, Problems problems) {
     this.route = route;
+    this.secrets = secrets;
     this.problems = problems;
   }
 
@@ -56,14 +58,20 @@ final class RouteReader {
       List<Scope> scope = route.list("scope", IdentityFormats.SCOPE).orElse(DEFAULTS.scope());
       KeyReader.look(route, key, scope, requestMode, retention, problems);
       boolean observe = route.get("observe", Formats.TRUTH, DEFAULTS.observe());
+      String upstream = route.require("upstream", oneOf(upstreams), DEFAULTS.upstream());
+      UnknownPolicy unknown = route.get("unknown", UNKNOWN, DEFAULTS.unknown());
+      SafetyReader safety = new SafetyReader(route, secrets, problems);
       needsKeys(keying, "observe", observe);
+      needsKeys(keying, "durability", route.has("durability"));
+      needsKeys(keying, "guard", route.has("guard"));
+      needsKeys(keying, "probe", route.has("probe"));
       needsKeys(keying, "quota", route.has("quota"));
       needsKeys(keying, "forward-auth", route.has("forward-auth"));
       return new Route(
           name,
           methods,
           path,
-          route.require("upstream", oneOf(upstreams), DEFAULTS.upstream()),
+          upstream,
           keying,
           observe,
           route.get("listed", Formats.TRUTH, DEFAULTS.listed()),
@@ -74,8 +82,9 @@ final class RouteReader {
           printing,
           retention,
           lease,
-          route.get("in-flight", Formats.IN_FLIGHT, DEFAULTS.inFlightWait()),
-          route.get("unknown", UNKNOWN, DEFAULTS.unknown()),
+          safety.waiting(),
+          unknown,
+          safety.safety(unknown, path, upstream, upstreams, requestMode),
           route.get("store-outage", STORE_OUTAGE, DEFAULTS.storeOutage()),
           outcomes(),
           request.get(

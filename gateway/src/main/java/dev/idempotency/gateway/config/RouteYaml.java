@@ -116,9 +116,9 @@ final class RouteYaml {
     yaml.line(4, "observe", route.observe());
     yaml.line(4, "retention", print(route.retention()));
     yaml.line(4, "lease", print(route.lease()));
-    boolean waits = !route.inFlightWait().isZero();
-    yaml.line(4, "in-flight", waits ? "wait " + print(route.inFlightWait()) : "reject");
+    waiting(route.waiting());
     yaml.line(4, "unknown", Formats.print(route.unknown()));
+    new SafetyYaml(yaml).safety(route.safety());
     yaml.line(4, "store-outage", Formats.print(route.storeOutage()));
     if (route.outcomes().isEmpty()) {
       yaml.line(4, "# outcomes: by status, nothing remapped");
@@ -128,6 +128,14 @@ final class RouteYaml {
     route
         .outcomes()
         .forEach((status, outcome) -> yaml.line(6, "" + status, Formats.print(outcome)));
+  }
+
+  private void waiting(Waiting waiting) {
+    boolean waits = !waiting.patience().isZero();
+    yaml.line(4, "in-flight", waits ? "wait " + print(waiting.patience()) : "reject");
+    yaml.line(4, "waiting:");
+    yaml.line(6, "longest", print(waiting.longest()));
+    yaml.line(6, "per-key", waiting.perKey());
   }
 
   private void bodies(Route route) {

@@ -8,9 +8,20 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
-/** Reads what is secret: the keys of fingerprints, and those of stored responses. */
+/** Reads what is secret: keys of fingerprints and of stored responses, passwords and tokens. */
 final class SecretReader {
+
+  private static final String OUTSIDE = "{ env: NAME } or { file: PATH }";
+
+  // None is right: what stands in the file is no secret any more.
+  private static final Format<OutsideSecret> NOT_INSIDE =
+      Format.<OutsideSecret>text(OUTSIDE, text -> Optional.empty()).asHidden();
+
+  /** What a field may hold without a doubt (RFC 9110 §5.5). */
+  private static final Pattern FIELD = Pattern.compile("[!-~](?:[ -~]*[!-~])?");
 
   private final SecretSource secrets;
   private final Problems problems;
@@ -55,6 +66,49 @@ final class SecretReader {
     return Formats.SECRET.parser().apply(text) instanceof Parsed.Good<Secret> good
         ? Optional.of(good.value())
         : Optional.empty();
+  }
+
+  /** A secret that must not stand in the file; null where there is none, or it is wrong. */
+  @Nullable OutsideSecret outside(Section section, String key, int minLength) {
+    return section.one(key, NOT_INSIDE, inner -> outside(inner, minLength)).orElse(null);
+  }
+
+  /** The value of a header field, under one of the keys of a section that names fields. */
+  @Nullable OutsideSecret fieldValue(Section section, String name) {
+    if (section.isScalar(name)) {
+      problems.add(section.path(name), Secret.MASK, OUTSIDE);
+      return null;
+    }
+    return outside(section.entry(name), 1)
+        .filter(value -> isField(section, name, value))
+        .orElse(null);
+  }
+
+  private boolean isField(Section section, String name, OutsideSecret secret) {
+    boolean fits = FIELD.matcher(secret.value()).matches();
+    if (!fits) {
+      problems.add(section.path(name), "the value of " + secret, "visible ASCII and blanks");
+    }
+    return fits;
+  }
+
+  private Optional<OutsideSecret> outside(Section section, int minLength) {
+    try (section) {
+      Optional<Text> text = secrets.text(section, OUTSIDE, problems);
+      if (text.isPresent() && text.get().value().length() < minLength) {
+        problems.add(
+            text.get().place(),
+            text.get().what() + (minLength == 1 ? " is empty" : " is too short"),
+            minLength + (minLength == 1 ? " character or more" : " characters or more"));
+        return Optional.empty();
+      }
+      return text.map(
+          found ->
+              new OutsideSecret(
+                  section.find("env", Formats.ENVIRONMENT_NAME).orElse(null),
+                  found.file(),
+                  found.value()));
+    }
   }
 
   /** The keys of stored responses, none where the store has no encryption. */

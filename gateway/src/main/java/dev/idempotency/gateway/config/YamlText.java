@@ -26,6 +26,17 @@ final class YamlText {
     }
   }
 
+  /** Where a secret is. */
+  void outside(int indent, String key, @Nullable OutsideSecret secret, String byDefault) {
+    if (secret == null) {
+      line(indent, "# " + key, byDefault);
+    } else if (secret.file() == null) {
+      line(indent, key, "{ env: " + quote(String.valueOf(secret.variable())) + " }");
+    } else {
+      line(indent, key, "{ file: " + quote(secret.file()) + " }");
+    }
+  }
+
   void listOr(int indent, String key, Collection<?> values, String byDefault) {
     if (values.isEmpty()) {
       line(indent, "# " + key, byDefault);

@@ -64,6 +64,9 @@ final class BadFiles {
       }
       Files.writeString(folder.resolve("old.secret"), "an-older-secret-of-a-file\n");
       Files.writeString(folder.resolve("k1.key"), OLD_KEY + "\n");
+      Files.writeString(folder.resolve("sentinel.password"), "look-only\n");
+      Files.writeString(folder.resolve("ops.write"), "a-token-that-writes\n");
+      Files.writeString(folder.resolve("probe.header"), "from a file\n");
       Path secrets = Files.createDirectories(folder.resolve("secrets"));
       Files.writeString(secrets.resolve("records-old.key"), OLD_KEY + "\n");
       Files.writeString(secrets.resolve("fingerprint-old"), "an-older-secret-of-a-file\n");
@@ -119,7 +122,8 @@ final class BadFiles {
             routes(),
             modes(),
             references(),
-            BadIdentityFiles.all())
+            BadIdentityFiles.all(),
+            BadStoreFiles.all())
         .flatMap(files -> files);
   }
 
@@ -143,9 +147,7 @@ final class BadFiles {
 
   private static Stream<BadFile> top() {
     String listen = " (expected: HOST:PORT such as 127.0.0.1:8080 or [::1]:8080, port 0 to 65535)";
-    String store =
-        " (expected: memory, or a URL such as redis://127.0.0.1:6379,"
-            + " rediss://user:password@host:6379/0 or redis-sentinel://host1,host2/0#primary)";
+    String store = " (expected: " + BadStoreFiles.EXPECTED + ")";
     String secret = " (expected: 16 characters or more, or { env: NAME } or { file: PATH })";
     return Stream.of(
         both(top("listen: localhost"), "listen: localhost" + listen),
@@ -458,9 +460,7 @@ final class BadFiles {
         readerOnly(
             route("in-flight: wait 1h"),
             "routes[0].in-flight: wait 1h (expected: reject, or wait and at most 5m)"),
-        readerOnly(
-            route("unknown: probe"),
-            "routes[0].unknown: probe (expected: hold or retry (probe is not supported yet))"),
+        both(route("unknown: ask"), "routes[0].unknown: ask (expected: hold, retry or probe)"),
         both(
             route("store-outage: ignore"),
             "routes[0].store-outage: ignore (expected: reject or bypass)"),

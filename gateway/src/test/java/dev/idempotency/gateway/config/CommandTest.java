@@ -13,7 +13,6 @@ import java.net.URLClassLoader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -126,8 +125,7 @@ class CommandTest {
     assertThat(configuration.upstreams()).hasSize(1);
     assertThat(configuration.listen()).containsExactly(Listener.clear(new HostAndPort("::1", 0)));
     assertThat(configuration.admin()).isEqualTo(new HostAndPort("b", 2));
-    assertThat(configuration.store())
-        .isEqualTo(new Store.Redis("redis://c", Duration.ofMillis(500), "idem:"));
+    assertThat(configuration.store()).isEqualTo(Defaults.redis("redis://c"));
     assertThat(configuration.routes().get(0).idempotency()).isEqualTo(Keying.REQUIRED);
   }
 
@@ -213,8 +211,7 @@ class CommandTest {
         Arguments.of("--config none --admin x", "--admin: x" + listen),
         Arguments.of(
             "--upstream http://a --store redis//:hunter2@r",
-            "--store: ***@r (expected: memory, or a URL such as redis://127.0.0.1:6379,"
-                + " rediss://user:password@host:6379/0 or redis-sentinel://host1,host2/0#primary)"),
+            "--store: ***@r (expected: " + BadStoreFiles.EXPECTED + ")"),
         Arguments.of(
             "--upstream http://a --check=maybe", "--check: maybe (expected: true or false)"),
         Arguments.of(
@@ -280,8 +277,7 @@ class CommandTest {
     Map<String, String> variables = Map.of("GATEWAY_STORE", "redis://u:${sys:user.home}@c");
 
     assertThat(run(variables, "--upstream", "http://a").store())
-        .isEqualTo(
-            new Store.Redis("redis://u:${sys:user.home}@c", Duration.ofMillis(500), "idem:"));
+        .isEqualTo(Defaults.redis("redis://u:${sys:user.home}@c"));
   }
 
   @Test
@@ -385,9 +381,8 @@ class CommandTest {
 
   @Test
   void checkedConfigurationReadsAsTheSameOne() throws IOException {
-    Files.writeString(Path.of(file), ConfigurationReaderTest.FULL.replace("user:pa%40ss@", ""));
-    Map<String, String> variables =
-        Map.of("FINGERPRINT_SECRET", "a-secret-of-words", "RECORDS_KEY", BadFiles.RECORDS_KEY);
+    Files.writeString(Path.of(file), ConfigurationReaderTest.FULL);
+    Map<String, String> variables = ConfigurationReaderTest.ENVIRONMENT;
     Command.Check first = check(variables, file);
 
     // The one thing that is not printed.

@@ -9,6 +9,7 @@ import dev.idempotency.gateway.config.Configuration.Route;
 import dev.idempotency.gateway.config.Configuration.Store;
 import dev.idempotency.gateway.config.Configuration.StoreOutage;
 import dev.idempotency.gateway.http.PathRule;
+import dev.idempotency.gateway.idempotency.Durability;
 import dev.idempotency.gateway.idempotency.Outcome;
 import dev.idempotency.gateway.idempotency.UnknownPolicy;
 import java.io.IOException;
@@ -43,12 +44,21 @@ class ConfigurationReaderTest {
         - { address: "localhost:8444", http2: true }
       admin: localhost:9191
       store:
-        url: "redis://user:pa%40ss@redis:6379/1"
+        url: "rediss-sentinel://s1:26380,s2/1#primary"
+        user: gateway
+        password: { env: STORE_PASSWORD }
+        sentinel-user: watcher
+        sentinel-password: { file: sentinel.password }
+        tls: { ca: ca.crt, certificate: client.crt, key: client.key }
         timeout: 250ms
+        checks: 1m
         prefix: shop
         compress: 4KiB
         encryption: { keys: [{ id: k-2, env: RECORDS_KEY }, { id: K_1, file: k1.key }] }
+      sweep: { every: 1s }
+      operators: { read: { env: OPS_READ }, write: { file: ops.write }, bodies: true }
       drain: 0s
+      drain-delay: 5s
       threads: 3
       secrets: [{ env: FINGERPRINT_SECRET }, { file: old.secret }]
       discovery: false
@@ -78,6 +88,8 @@ class ConfigurationReaderTest {
         http2-streams: 9
         http2-window: 1MiB
         http2-resets: 10
+        waiters: 11
+        backlog: 1MiB
       log: { format: json, access: true }
       upstreams:
         orders:
@@ -116,7 +128,10 @@ class ConfigurationReaderTest {
           retention: 7d
           lease: 2s
           in-flight: wait 500ms
+          waiting: { longest: 20s, per-key: 3 }
           unknown: retry
+          durability: { replicas: 2, completions: true }
+          guard: 30s
           store-outage: bypass
           outcomes: { 500: released, 409: unknown }
           request: { limit: 10MB }
@@ -144,12 +159,29 @@ class ConfigurationReaderTest {
           fingerprint: { body: raw, query: [] }
           request: { limit: 1TiB, mode: stream }
         - name: pay
-          path: /pay
+          path: /pay/{account}
+          unknown: probe
+          durability: disk
+          probe:
+            url: "/pay/{account}/by-key/{key}?full"
+            upstream: orders
+            timeout: 3s
+            completed: [200, 202]
+            never: [404, 410]
+            on-never: release
+            grace: 0s
+            status: 201
+            headers: { Authorization: { env: PROBE }, X-Probe: { file: probe.header } }
+            back-off: 100ms
+            longest: 1m
           upstream: pay
           key: { pointer: /idempotency_key, pattern: "/[A-Z]{2}\\\\d+/", first-sent: X-First-Sent }
           scope: [credential]
           fingerprint: { version: 1 }
         - name: search
+          unknown: probe
+          probe: { request: same }
+          durability: { disk: true, completions: true }
           path: /search
           upstream: pay
           key: { query: request_id, derive: 10s }
@@ -163,14 +195,24 @@ class ConfigurationReaderTest {
           upgrade: [websocket]
       """;
 
-  private static final Map<String, String> ENVIRONMENT =
+  static final Map<String, String> ENVIRONMENT =
       Map.of(
           "FINGERPRINT_SECRET",
           "a-secret-of-the-environment",
           "SHORT",
           "abc",
+          "EMPTY",
+          "",
           "RECORDS_KEY",
-          BadFiles.RECORDS_KEY);
+          BadFiles.RECORDS_KEY,
+          "STORE_PASSWORD",
+          "p@ss word",
+          "OPS_READ",
+          "a-token-that-reads",
+          "PROBE",
+          "Bearer probe",
+          "BROKEN",
+          "two\nlines");
 
   @TempDir private Path folder;
 
@@ -203,8 +245,29 @@ class ConfigurationReaderTest {
     assertThat(configuration.admin()).isEqualTo(new HostAndPort("localhost", 9191));
     assertThat(configuration.store())
         .isEqualTo(
-            new Store.Redis("redis://user:pa%40ss@redis:6379/1", Duration.ofMillis(250), "shop"));
+            new Store.Redis(
+                "rediss-sentinel://s1:26380,s2/1#primary",
+                Duration.ofMillis(250),
+                "shop",
+                Duration.ofMinutes(1),
+                new StoreAccess(
+                    "gateway",
+                    new OutsideSecret("STORE_PASSWORD", null, "p@ss word"),
+                    "watcher",
+                    new OutsideSecret(null, folder.resolve("sentinel.password"), "look-only"),
+                    new StoreAccess.Tls(
+                        folder.resolve("ca.crt"),
+                        folder.resolve("client.crt"),
+                        folder.resolve("client.key")))));
+    assertThat(configuration.sweepEvery()).hasSeconds(1);
+    assertThat(configuration.operators())
+        .isEqualTo(
+            new Operators(
+                new OutsideSecret("OPS_READ", null, "a-token-that-reads"),
+                new OutsideSecret(null, folder.resolve("ops.write"), "a-token-that-writes"),
+                true));
     assertThat(configuration.drain()).isZero();
+    assertThat(configuration.drainDelay()).hasSeconds(5);
     assertThat(configuration.threads()).isEqualTo(3);
     assertThat(configuration.secrets())
         .containsExactly(
@@ -244,7 +307,9 @@ class ConfigurationReaderTest {
                 Duration.ofMinutes(5),
                 9,
                 1 << 20,
-                10));
+                10,
+                11,
+                1L << 20));
     assertThat(configuration.log())
         .isEqualTo(new Configuration.Log(Configuration.LogFormat.JSON, true));
     assertThat(configuration.upstreams().get("orders"))
@@ -319,8 +384,9 @@ class ConfigurationReaderTest {
                     2),
                 Duration.ofDays(7),
                 Duration.ofSeconds(2),
-                Duration.ofMillis(500),
+                new Waiting(Duration.ofMillis(500), Duration.ofSeconds(20), 3),
                 UnknownPolicy.RETRY,
+                new Safety(Durability.replicas(2, true), Duration.ofSeconds(30), null),
                 StoreOutage.BYPASS,
                 Map.of(500, Outcome.RELEASED, 409, Outcome.UNKNOWN),
                 10_000_000,
@@ -371,9 +437,47 @@ class ConfigurationReaderTest {
                 Duration.ZERO));
     assertThat(pay.scope()).containsExactly(new Scope.Credential("Authorization"));
     assertThat(pay.fingerprint().version()).isEqualTo(1);
+    assertThat(pay.safety())
+        .isEqualTo(
+            new Safety(
+                Durability.disk(false),
+                Duration.ZERO,
+                new Probe(
+                    "/pay/{account}/by-key/{key}?full",
+                    "orders",
+                    Duration.ofSeconds(3),
+                    Set.of(200, 202),
+                    Set.of(404, 410),
+                    Probe.OnNever.RELEASE,
+                    Duration.ZERO,
+                    201,
+                    Map.of(
+                        "Authorization",
+                        new OutsideSecret("PROBE", null, "Bearer probe"),
+                        "X-Probe",
+                        new OutsideSecret(null, folder.resolve("probe.header"), "from a file")),
+                    Duration.ofMillis(100),
+                    Duration.ofMinutes(1))));
     Route search = configuration.routes().get(3);
     assertThat(search.key().sources()).containsExactly(new RouteKey.Source.Query("request_id"));
     assertThat(search.key().derive()).hasSeconds(10);
+    assertThat(search.safety())
+        .isEqualTo(
+            new Safety(
+                Durability.disk(true),
+                Duration.ZERO,
+                new Probe(
+                    null,
+                    "pay",
+                    Duration.ofSeconds(2),
+                    Set.of(200, 201),
+                    Set.of(404),
+                    Probe.OnNever.RERUN,
+                    Duration.ofSeconds(10),
+                    0,
+                    Map.of(),
+                    Duration.ofSeconds(1),
+                    Duration.ofMinutes(5))));
     assertThat(search.scope()).containsExactly(new Scope.Credential("Cookie"));
     assertThat(search.cors()).isEqualTo(new Cors(Set.of("*"), false));
   }
@@ -397,6 +501,9 @@ class ConfigurationReaderTest {
     assertThat(configuration.paths()).isEqualTo(PathRule.STRICT);
     assertThat(configuration.admin()).hasToString("127.0.0.1:9090");
     assertThat(configuration.drain()).hasSeconds(25);
+    assertThat(configuration.drainDelay()).isZero();
+    assertThat(configuration.sweepEvery()).hasSeconds(5);
+    assertThat(configuration.operators()).isNull();
     Route route = configuration.routes().get(0);
     assertThat(route.methods()).containsExactly("POST", "PATCH");
     assertThat(route.idempotency()).isEqualTo(Keying.OPTIONAL);
@@ -411,8 +518,9 @@ class ConfigurationReaderTest {
     assertThat(route.scope()).isEmpty();
     assertThat(route.retention()).hasHours(24);
     assertThat(route.lease()).hasSeconds(10);
-    assertThat(route.inFlightWait()).isZero();
+    assertThat(route.waiting()).isEqualTo(new Waiting(Duration.ZERO, Duration.ofSeconds(30), 100));
     assertThat(route.unknown()).isEqualTo(UnknownPolicy.HOLD);
+    assertThat(route.safety()).isEqualTo(Safety.NONE);
     assertThat(route.storeOutage()).isEqualTo(StoreOutage.REJECT);
     assertThat(route.outcomes()).isEmpty();
     assertThat(route.requestLimit()).isEqualTo(1 << 20);
@@ -578,7 +686,15 @@ class ConfigurationReaderTest {
   void secretsAreNotInTheTextOfTheConfiguration() {
     assertThat(valid(FULL).toString())
         .doesNotContain(
-            "pa%40ss", "a-secret-of", "an-older", BadFiles.RECORDS_KEY, BadFiles.OLD_KEY);
+            "p@ss word",
+            "look-only",
+            "a-token",
+            "Bearer probe",
+            "from a file",
+            "a-secret-of",
+            "an-older",
+            BadFiles.RECORDS_KEY,
+            BadFiles.OLD_KEY);
   }
 
   @Test

@@ -13,9 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 class PrintedConfigurationTest {
 
   private static final int FILES = 1_000;
-  private static final Map<String, String> ENVIRONMENT =
-      Map.of(
-          "FINGERPRINT_SECRET", "a-secret-of-the-environment", "RECORDS_KEY", BadFiles.RECORDS_KEY);
+  private static final Map<String, String> ENVIRONMENT = ConfigurationReaderTest.ENVIRONMENT;
 
   @TempDir private Path folder;
 

@@ -41,6 +41,7 @@ final class RandomRoutes {
 
   private final Random random;
   private final StringBuilder yaml = new StringBuilder();
+  private boolean lasting;
 
   private RandomRoutes(Random random) {
     this.random = random;
@@ -61,6 +62,7 @@ final class RandomRoutes {
     line(0, "discovery", one("true", "false"));
     jwt();
     store();
+    top();
     yaml.append("routes:\n");
     for (int i = 0; i <= random.nextInt(3); i++) {
       route(i);
@@ -85,7 +87,18 @@ final class RandomRoutes {
   private void store() {
     boolean encrypted = random.nextBoolean();
     yaml.append("store:\n");
-    line(2, "url", one("memory", "redis://r:1/2", "rediss-sentinel://a,b/0#p"));
+    String url =
+        one(
+            "memory",
+            "redis://r:1/2",
+            "rediss-sentinel://a,b/0#p",
+            "rediss-cluster://a:1,b:2",
+            "postgresql://u@a,b:5433/db?sslmode=require&x=y");
+    lasting = !url.equals("memory");
+    line(2, "url", url);
+    if (lasting) {
+      storeAccess(url);
+    }
     maybe(2, "compress", one("0", "1B", "4KiB", "1000B", "1MB"));
     if (encrypted) {
       line(2, "encryption", "{ keys: [{ id: k-2, env: RECORDS_KEY }, { id: K_1, file: k1.key }] }");
@@ -93,6 +106,33 @@ final class RandomRoutes {
     if (encrypted || random.nextBoolean()) {
       line(0, "secret", "{ env: FINGERPRINT_SECRET }");
     }
+  }
+
+  private void storeAccess(String url) {
+    maybe(2, "password", one("{ env: STORE_PASSWORD }", "{ file: sentinel.password }"));
+    maybe(2, "checks", one("1s", "24h"));
+    maybe(2, "timeout", one("1ms", "1m"));
+    if (url.startsWith("postgresql")) {
+      maybe(2, "pool", one("1", "1000"));
+    } else if (url.startsWith("rediss")) {
+      maybe(
+          2,
+          "tls",
+          one("{}", "{ ca: ca.crt }", "{ certificate: client.crt, key: client.key, ca: ca.crt }"));
+    }
+    if (url.contains("sentinel")) {
+      maybe(2, "sentinel-password", "{ env: STORE_PASSWORD }");
+    }
+  }
+
+  private void top() {
+    maybe(0, "sweep", one("{ every: 100ms }", "{ every: 1h }"));
+    maybe(
+        0,
+        "operators",
+        one("{ read: { env: OPS_READ } }", "{ write: { file: ops.write }, bodies: true }"));
+    maybe(0, "drain-delay", one("0s", "10m"));
+    maybe(0, "limits", one("{ waiters: 0 }", "{ backlog: 3MB, waiters: 7 }"));
   }
 
   private void route(int number) {
@@ -123,10 +163,47 @@ final class RandomRoutes {
     fingerprint(streams);
     maybe(4, "quota", one("{ new-keys: 1 }", "{ unfinished: 7 }", "{ new-keys: 9, within: 90s }"));
     maybe(4, "observe", one("true", "false"));
-    maybe(4, "in-flight", one("reject", "wait 1ms", "wait 5m"));
+    maybe(4, "in-flight", one("reject", "wait 1ms", "wait 30s"));
+    maybe(4, "waiting", one("{ longest: 30s }", "{ per-key: 1, longest: 5m }", "{ per-key: 9 }"));
+    safety(streams);
     maybe(4, "outcomes", one("{ 500: released }", "{ 409: unknown, 200: completed }"));
     line(4, "request", "{ mode: " + (streams ? "stream, limit: 1TiB" : "buffer") + " }");
     response();
+  }
+
+  private void safety(boolean streams) {
+    if (lasting) {
+      maybe(4, "guard", one("0s", "1h"));
+      maybe(
+          4,
+          "durability",
+          one(
+              "none",
+              "disk",
+              "{ disk: true, completions: true }",
+              "{ replicas: 16 }",
+              "{ replicas: 1, completions: true }"));
+    }
+    if (random.nextBoolean()) {
+      return;
+    }
+    line(4, "unknown", "probe");
+    yaml.append("    probe:\n");
+    if (streams || random.nextBoolean()) {
+      line(6, "url", quoted(one("/{key}", "/a/{key}/b?c={key}&d", "/\\\"/{key}")));
+    } else {
+      line(6, "request", "same");
+    }
+    maybe(6, "upstream", "b");
+    maybe(6, "timeout", one("10ms", "1m"));
+    maybe(6, "completed", one("[200]", "[201, 200, 599]"));
+    maybe(6, "never", one("[404]", "[410, 404]"));
+    maybe(6, "on-never", one("rerun", "release"));
+    maybe(6, "grace", one("0s", "1h"));
+    maybe(6, "status", one("200", "599"));
+    maybe(6, "headers", one("{ X-A: { env: PROBE } }", "{ \"x!#\": { file: probe.header } }"));
+    maybe(6, "back-off", one("10ms", "1m"));
+    maybe(6, "longest", one("1m", "24h"));
   }
 
   private boolean scope(boolean asked) {
@@ -201,7 +278,8 @@ final class RandomRoutes {
     }
     if (!first) {
       if (!streams) {
-        maybe(6, "only", some(pointer(), pointer()));
+        // Nothing that ignore could leave out.
+        maybe(6, "only", some("/o" + pointer(), "/p" + pointer()));
       }
       maybe(6, "query", random.nextInt(3) == 0 ? "[]" : some("a" + text(), "b" + text()));
     }

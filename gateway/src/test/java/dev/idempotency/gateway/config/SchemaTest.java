@@ -103,6 +103,7 @@ class SchemaTest {
     read(ConfigurationReaderTest.FULL, problems);
     read(SECTIONS, problems);
     read(BadFiles.MINIMAL + "store: { url: memory }\n", problems);
+    read(BadFiles.MINIMAL + "store: { url: \"postgresql://a/b\" }\n", problems);
     read(
         BadFiles.MINIMAL
             + "secret: { file: old.secret }\n"
@@ -135,15 +136,15 @@ class SchemaTest {
     said.remove("store");
     assertThat(said.remove("store.timeout")).isEqualTo("500ms");
     assertThat(said.remove("store.prefix")).isEqualTo("idem:");
+    assertThat(said.remove("store.checks")).isEqualTo("30s");
+    assertThat(said.remove("store.pool")).isEqualTo("8");
 
     assertThat(said).isNotEmpty();
     assertThat(printed).containsAllEntriesOf(said);
   }
 
   private static SecretSource secrets() {
-    return new SecretSource(
-        Map.of("FINGERPRINT_SECRET", "a-secret-of-words", "RECORDS_KEY", BadFiles.RECORDS_KEY),
-        folder);
+    return new SecretSource(ConfigurationReaderTest.ENVIRONMENT, folder);
   }
 
   private static List<String> problems(String yaml) {
