@@ -7,6 +7,7 @@ import dev.idempotency.gateway.demo.DemoOptions;
 import dev.idempotency.gateway.demo.DemoOrders;
 import dev.idempotency.gateway.operations.Logging;
 import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
@@ -87,8 +88,7 @@ public final class Main {
     DemoOrders orders;
     try {
       orders =
-          DemoOrders.start(
-                  new InetSocketAddress(where.host(), where.port()), DemoOptions.defaults())
+          DemoOrders.start(new InetSocketAddress(where.host(), where.port()), demoOptions())
               .toCompletableFuture()
               .join();
     } catch (CompletionException e) {
@@ -104,6 +104,14 @@ public final class Main {
       return;
     }
     stopAtSignal(startGateway(demo.gateway(upstream)), orders);
+  }
+
+  /** A ledger that has to survive the process is for laboratories: a property, not a flag. */
+  private static DemoOptions demoOptions() {
+    String ledger = System.getProperty("demo.ledger");
+    return ledger == null
+        ? DemoOptions.defaults()
+        : DemoOptions.defaults().withLedgerFile(Path.of(ledger));
   }
 
   private static Gateway startGateway(Configuration configuration) throws StartupException {
