@@ -87,6 +87,7 @@ final class Gateway implements AutoCloseable {
       throw e;
     }
     watch.start();
+    sweep(metrics);
     ScopeNotes.log(configuration);
   }
 
@@ -98,6 +99,17 @@ final class Gateway implements AutoCloseable {
     }
     heard.addAll(others);
     return Listeners.of(heard);
+  }
+
+  /** One loop of a gateway looks for operations that are overdue. */
+  private void sweep(GatewayMetrics metrics) {
+    if (configuration.sweepEvery().isZero()) {
+      return;
+    }
+    Map.Entry<EventLoop, Exchanges> first = loops.exchanges().entrySet().iterator().next();
+    first
+        .getKey()
+        .execute(() -> first.getValue().sweep(configuration.sweepEvery(), metrics::swept));
   }
 
   /** Shows the metrics where their numbers are. */
@@ -249,6 +261,9 @@ final class Gateway implements AutoCloseable {
   @Override
   public void close() {
     draining = true;
+    // Who asks for readiness sends elsewhere from now on; what comes meanwhile is served.
+    pause(configuration.drainDelay());
+    onLoops(Exchanges::stopSweeping);
     listeners.stream().map(Channel::close).toList().forEach(ChannelFuture::awaitUninterruptibly);
     server.drain();
     onLoops(Exchanges::hurryDeferredWrites);
@@ -257,6 +272,10 @@ final class Gateway implements AutoCloseable {
     await(SETTLING, this::isQuiet);
     await(SETTLING, this::isWritten);
     stop();
+  }
+
+  private static void pause(Duration delay) {
+    await(delay, () -> false);
   }
 
   private boolean isQuiet() {

@@ -3,11 +3,14 @@ package dev.idempotency.gateway.operations;
 import dev.idempotency.gateway.exchange.Authorizer;
 import dev.idempotency.gateway.exchange.BodyBudget;
 import dev.idempotency.gateway.exchange.ExchangeListener;
+import dev.idempotency.gateway.exchange.Sweeper;
 import dev.idempotency.gateway.http.RequestHead;
 import dev.idempotency.gateway.idempotency.StoreHealth;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
@@ -49,6 +52,24 @@ public final class GatewayMetrics implements ExchangeListener {
 
   /** What authorisation services said. */
   final Map<Asked, LongAdder> words = new ConcurrentHashMap<>();
+
+  /** What upstreams said of operations whose outcome was unknown. */
+  final Map<Probed, LongAdder> probes = new ConcurrentHashMap<>();
+
+  final LongAdder sweeps = new LongAdder();
+
+  /** What the latest sweep counted; null before the first. */
+  volatile @Nullable Swept swept;
+
+  /** One of few: routes come from the configuration, findings are three. */
+  record Probed(String route, String finding) {}
+
+  /**
+   * What a sweep counted.
+   *
+   * @param counts by {@link Sweeper#AGES}
+   */
+  record Swept(Duration oldest, List<Long> counts) {}
 
   /** One of few: routes come from the configuration. */
   record Asked(String route, Authorizer.Word word) {}
@@ -204,6 +225,17 @@ public final class GatewayMetrics implements ExchangeListener {
   @Override
   public void authorized(String route, Authorizer.Word word) {
     words.computeIfAbsent(new Asked(route, word), asked -> new LongAdder()).increment();
+  }
+
+  @Override
+  public void probed(String route, String finding) {
+    probes.computeIfAbsent(new Probed(route, finding), probed -> new LongAdder()).increment();
+  }
+
+  /** Takes what a sweep counted. */
+  public void swept(Duration oldest, List<Long> counts) {
+    sweeps.increment();
+    swept = new Swept(oldest, List.copyOf(counts));
   }
 
   @Override
