@@ -1,27 +1,32 @@
 package dev.idempotency.gateway;
 
 import dev.idempotency.gateway.config.Configuration;
+import dev.idempotency.gateway.config.Safety;
 import dev.idempotency.gateway.config.StoreAccess;
 import dev.idempotency.gateway.idempotency.OperationStore;
+import dev.idempotency.gateway.idempotency.StoreFinding;
 import dev.idempotency.gateway.idempotency.StoreHealth;
 import dev.idempotency.gateway.store.memory.MemoryIdempotencyStore;
 import dev.idempotency.gateway.store.postgres.PostgresDatabase;
 import dev.idempotency.gateway.store.postgres.PostgresIdempotencyStore;
 import dev.idempotency.gateway.store.postgres.PostgresStoreOptions;
 import dev.idempotency.gateway.store.redis.Notices;
+import dev.idempotency.gateway.store.redis.RedisDemands;
 import dev.idempotency.gateway.store.redis.RedisIdempotencyStore;
 import dev.idempotency.gateway.store.redis.RedisStoreOptions;
 import io.netty.channel.EventLoop;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The store of each event loop: one and the same in memory, a connection each to Redis, or all by
  * the connections of one pool to PostgreSQL.
  */
-final class Stores {
+final class Stores implements StoreHealth {
 
   private final Configuration.Store settings;
   private final @Nullable RedisStoreOptions redis;
@@ -30,6 +35,7 @@ final class Stores {
   private final @Nullable MemoryIdempotencyStore memory;
   private final @Nullable PostgresDatabase postgres;
   private final Sealing sealing;
+  private final RedisDemands demands;
 
   /** Shared by all loops; null before the first. */
   private @Nullable Notices notices;
@@ -38,7 +44,8 @@ final class Stores {
   Stores(Configuration configuration) throws StartupException {
     this.settings = configuration.store();
     this.sealing = new Sealing(configuration);
-    this.redis = settings instanceof Configuration.Store.Redis url ? options(url) : null;
+    this.demands = demands(configuration);
+    this.redis = settings instanceof Configuration.Store.Redis url ? RedisOptions.of(url) : null;
     this.postgres = settings instanceof Configuration.Store.Postgres url ? opened(url) : null;
     this.memory =
         settings instanceof Configuration.Store.Memory bounds
@@ -46,17 +53,22 @@ final class Stores {
             : null;
   }
 
-  private static RedisStoreOptions options(Configuration.Store.Redis redis)
-      throws StartupException {
-    try {
-      if (!redis.access().equals(StoreAccess.NONE)) {
-        throw new StartupException("store: user, password and tls are not in this build");
-      }
-      return new RedisStoreOptions(redis.url(), redis.prefix(), redis.timeout());
-    } catch (IllegalArgumentException e) {
-      // The store knows more of its URL than the file's reader does.
-      throw new StartupException("store: " + e.getMessage());
-    }
+  /** What the routes want that have keys. */
+  private static RedisDemands demands(Configuration configuration) {
+    List<Safety> wanted =
+        configuration.routes().stream()
+            .filter(route -> route.idempotency() != Configuration.Keying.OFF)
+            .map(Configuration.Route::safety)
+            .toList();
+    return new RedisDemands(
+        wanted.stream()
+            .map(Safety::durability)
+            .filter(durability -> !durability.isNone())
+            .collect(Collectors.toSet()),
+        wanted.stream().anyMatch(safety -> !safety.guard().isZero()),
+        configuration.store() instanceof Configuration.Store.Redis url
+            ? url.checks()
+            : Duration.ZERO);
   }
 
   private static PostgresDatabase opened(Configuration.Store.Postgres postgres)
@@ -90,7 +102,9 @@ final class Stores {
       if (notices == null) {
         notices = Notices.open(redis, loop);
       }
-      RedisIdempotencyStore store = RedisIdempotencyStore.connect(redis, loop, notices);
+      // One of them looks at the servers for all.
+      RedisDemands wanted = connections.isEmpty() ? demands : demands.withChecks(Duration.ZERO);
+      RedisIdempotencyStore store = RedisIdempotencyStore.connect(redis, wanted, loop, notices);
       connections.add(store);
       health.add(store);
       return store;
@@ -102,13 +116,26 @@ final class Stores {
     throw new IllegalStateException("a store of a kind that nobody opens: " + settings);
   }
 
+  /** What threatens the records. */
+  @Override
+  public List<StoreFinding> findings() {
+    return health.stream().flatMap(store -> store.findings().stream()).distinct().toList();
+  }
+
+  @Override
+  public long evictions() {
+    return health.stream().distinct().mapToLong(StoreHealth::evictions).sum();
+  }
+
   /** Whether every loop reaches its store. */
-  boolean reachable() {
+  @Override
+  public boolean reachable() {
     return health.stream().allMatch(StoreHealth::reachable);
   }
 
   /** The first trouble, or how it stands. */
-  String detail() {
+  @Override
+  public String detail() {
     return health.stream()
         .filter(store -> !store.reachable())
         .findFirst()

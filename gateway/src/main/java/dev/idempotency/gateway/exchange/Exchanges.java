@@ -29,6 +29,10 @@ public final class Exchanges {
   final OperationStore store;
   final Scheduler scheduler;
   final BodyBudget budget;
+
+  /** What responses may take that are still to be stored, because the store was away. */
+  final BodyBudget backlog;
+
   final ExchangeListener listener;
   final ForwardedFields forwarded;
   final Leases leases;
@@ -44,6 +48,7 @@ public final class Exchanges {
   /**
    * @param routes tried in this order
    * @param page what is answered at {@link ProblemDetails#PAGE}; null where nothing is there
+   * @param backlog what responses may take, over all event loops, that are still to be stored
    * @param trustedProxies whose word on the client's address is believed
    */
   public Exchanges(
@@ -52,6 +57,7 @@ public final class Exchanges {
       OperationStore store,
       Scheduler scheduler,
       BodyBudget budget,
+      BodyBudget backlog,
       AddressRanges trustedProxies,
       ExchangeListener listener) {
     this.routes = List.copyOf(routes);
@@ -59,6 +65,7 @@ public final class Exchanges {
     this.store = store;
     this.scheduler = scheduler;
     this.budget = budget;
+    this.backlog = backlog;
     this.listener = listener;
     this.forwarded = new ForwardedFields(trustedProxies);
     this.proxied = !trustedProxies.isEmpty();

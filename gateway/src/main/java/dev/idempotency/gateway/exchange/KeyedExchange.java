@@ -194,6 +194,12 @@ abstract class KeyedExchange implements Exchange, Outgoing {
       answer(refusal.result(), refusal.problem());
       return;
     }
+    long rest = guardLeft();
+    if (rest > 0) {
+      // What is there is judged as always.
+      look(this::meet, () -> recovering(rest));
+      return;
+    }
     Quota.Answer.Spent spent = place.take();
     if (spent != null) {
       // Only for something new: a retry of what is there is judged as always.
@@ -203,6 +209,27 @@ abstract class KeyedExchange implements Exchange, Outgoing {
     exchanges.listener.step(Step.RESERVING);
     Reservation reservation = first(fingerprints.current());
     ask(reservation, exchanges.store.reserve(reservation));
+  }
+
+  /** For how many milliseconds nothing may be begun yet, because records may be lost; 0: none. */
+  private long guardLeft() {
+    long guard = route.safety().guard().toMillis();
+    if (guard == 0) {
+      return 0;
+    }
+    long since = exchanges.store.sinceLoss(id());
+    IdempotencyKey key = claimant.key();
+    if (since >= guard) {
+      return 0;
+    }
+    long lostAt = exchanges.scheduler.currentTimeMillis() - since;
+    boolean younger =
+        key != null && KeyTime.isYounger(route.keys(), key, course.head().headers(), lostAt);
+    return younger ? 0 : guard - since;
+  }
+
+  private void recovering(long rest) {
+    answer(Result.STORE_RECOVERING, Problems.storeRecovering(rest));
   }
 
   /** A key may have grown too old, and lost its record, while its request's body came. */
@@ -244,6 +271,12 @@ abstract class KeyedExchange implements Exchange, Outgoing {
    *     own is not known
    */
   final void takeOver(Fingerprint claimed, long number) {
+    long rest = guardLeft();
+    if (rest > 0) {
+      // A later attempt may be under way and its record forgotten.
+      recovering(rest);
+      return;
+    }
     exchanges.listener.step(Step.RESERVING);
     Reservation reservation = first(claimed).following(number);
     ask(reservation, exchanges.store.takeOver(reservation));
@@ -284,6 +317,13 @@ abstract class KeyedExchange implements Exchange, Outgoing {
     if (abandoned || (client == ClientStream.GONE && !isWhole())) {
       giveUp(reservation);
       answer(abandoned ? Result.SHUTTING_DOWN : Result.CLIENT_GONE, Problems.shuttingDown());
+      return;
+    }
+    long rest = guardLeft();
+    if (rest > 0) {
+      // The store was replaced while it was asked.
+      giveUp(reservation);
+      recovering(rest);
       return;
     }
     phase = Phase.ATTEMPTING;

@@ -40,6 +40,9 @@ final class FakeStore implements OperationStore {
   private final List<Runnable> watches = new ArrayList<>();
   private @Nullable Error error;
 
+  /** For how many milliseconds nothing was forgotten. */
+  long sinceLoss = Long.MAX_VALUE;
+
   /** Every command so far, such as {@code renew 1}: its name and the attempt. */
   List<String> commands() {
     return commands;
@@ -131,6 +134,11 @@ final class FakeStore implements OperationStore {
 
   void failNotExecuted() {
     open.remove().reply.completeExceptionally(StoreUnavailableException.notExecuted("not sent"));
+  }
+
+  @Override
+  public long sinceLoss(OperationId id) {
+    return sinceLoss;
   }
 
   @Override

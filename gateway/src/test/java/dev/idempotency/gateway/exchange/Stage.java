@@ -48,6 +48,7 @@ final class Stage {
             store,
             scheduler,
             budget,
+            new BodyBudget(settings.backlog),
             settings.proxied ? AddressRanges.of(List.of("10.0.0.0/8")) : AddressRanges.NONE,
             heard);
   }
@@ -156,6 +157,7 @@ final class Stage {
   static final class Settings {
     private long budget = 1 << 20;
     private Route.Waiting waiting = Route.Waiting.of(Duration.ZERO);
+    private long backlog = 1 << 20;
     private UnknownPolicy unknown = UnknownPolicy.HOLD;
     private Route.Safety safety = Route.Safety.NONE;
     private boolean bypass;
@@ -193,6 +195,11 @@ final class Stage {
       return this;
     }
 
+    Settings backlog(long bytes) {
+      backlog = bytes;
+      return this;
+    }
+
     Settings patience(Duration time) {
       waiting = Route.Waiting.of(time);
       return this;
@@ -205,6 +212,11 @@ final class Stage {
 
     Settings retry() {
       unknown = UnknownPolicy.RETRY;
+      return this;
+    }
+
+    Settings safety(Route.Safety wanted) {
+      safety = wanted;
       return this;
     }
 

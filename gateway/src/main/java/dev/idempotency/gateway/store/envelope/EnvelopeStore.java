@@ -130,6 +130,11 @@ public final class EnvelopeStore implements OperationStore {
   }
 
   @Override
+  public long sinceLoss(OperationId id) {
+    return inner.sinceLoss(id);
+  }
+
+  @Override
   public CompletionStage<WriteReply> release(Reservation reservation) {
     return fenced(reservation, inner.release(reservation));
   }

@@ -21,6 +21,7 @@ enum Script {
   PUT_PIECE("put_piece"),
   GET_PIECE("get_piece"),
   DROP_PIECES("drop_pieces"),
+  EPOCH("epoch"),
   LIST_OPEN("list_open"),
   COUNT_OPEN("count_open"),
   FORGET("forget"),
