@@ -8,6 +8,7 @@ import dev.idempotency.gateway.demo.DemoOrders;
 import dev.idempotency.gateway.operations.Logging;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
@@ -85,7 +86,7 @@ public final class Main {
   private static void startDemo(Command.Demo demo) throws StartupException {
     Logging.configure(Logging.Format.TEXT, "INFO");
     HostAndPort where = demo.upstreamListen();
-    DemoOptions options = DemoOptions.defaults();
+    DemoOptions options = demoOptions();
     DemoOrders orders;
     try {
       orders =
@@ -112,6 +113,14 @@ public final class Main {
       return;
     }
     stopAtSignal(startGateway(demo.gateway(upstream)), orders);
+  }
+
+  /** A ledger that has to survive the process is for laboratories: a property, not a flag. */
+  private static DemoOptions demoOptions() {
+    String ledger = System.getProperty("demo.ledger");
+    return ledger == null
+        ? DemoOptions.defaults()
+        : DemoOptions.defaults().withLedgerFile(Path.of(ledger));
   }
 
   private static Gateway startGateway(Configuration configuration) throws StartupException {
