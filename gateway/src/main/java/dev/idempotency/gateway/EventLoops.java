@@ -50,6 +50,7 @@ final class EventLoops {
       Stores stores,
       OutgoingTls tls,
       BodyBudget budget,
+      BodyBudget backlog,
       RouteCallers callers,
       ExchangeListener listener) {
     AddressResolverGroup<InetSocketAddress> resolver =
@@ -81,6 +82,7 @@ final class EventLoops {
               stores.open(loop, listener::responseUnreadable),
               new LoopScheduler(loop),
               budget,
+              backlog,
               AddressRanges.of(configuration.trustedProxies()),
               listener));
     }

@@ -1,5 +1,6 @@
 package dev.idempotency.gateway.store.redis;
 
+import dev.idempotency.gateway.idempotency.StoreFinding;
 import io.lettuce.core.cluster.SlotHash;
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.ScheduledFuture;
@@ -48,7 +49,7 @@ final class ClusterLink implements Link, RedisLink.Neighbours, Topology.Listener
   private final LoopClient client;
   private final KeyNames names;
   private final Duration deadline;
-  private final Duration connect;
+  private final Terms terms;
   private final Topology topology;
   private final Tick tick;
 
@@ -67,13 +68,12 @@ final class ClusterLink implements Link, RedisLink.Neighbours, Topology.Listener
   private boolean promising = true;
   private boolean closed;
 
-  ClusterLink(
-      EventLoop loop, LoopClient client, KeyNames names, Duration deadline, Duration connect) {
+  ClusterLink(EventLoop loop, LoopClient client, KeyNames names, Terms terms) {
     this.loop = loop;
     this.client = client;
     this.names = names;
-    this.deadline = deadline;
-    this.connect = connect;
+    this.terms = terms;
+    this.deadline = terms.deadline();
     this.topology = new Topology(loop, client, deadline, this);
     this.tick = new Tick(loop, deadline.toNanos() / 8, this::onTick);
   }
@@ -105,6 +105,23 @@ final class ClusterLink implements Link, RedisLink.Neighbours, Topology.Listener
   @Override
   public String detail() {
     return health.detail();
+  }
+
+  @Override
+  public List<StoreFinding> findings() {
+    return health.findings();
+  }
+
+  @Override
+  public long evictions() {
+    return health.evictions();
+  }
+
+  @Override
+  public long sinceLoss(byte[] key) {
+    RedisLink owner = owners[SlotHash.getSlot(key)];
+    // Without an owner nothing is executed either.
+    return owner == null ? Long.MAX_VALUE : owner.sinceLoss(key);
   }
 
   @Override
@@ -244,7 +261,7 @@ final class ClusterLink implements Link, RedisLink.Neighbours, Topology.Listener
 
   private RedisLink open(Endpoint node) {
     NodeTarget target = new NodeTarget(client, node, this::probeKey);
-    RedisLink link = new RedisLink(loop, target, deadline, connect, this);
+    RedisLink link = new RedisLink(loop, target, terms, this);
     link.open();
     return link;
   }
