@@ -7,15 +7,27 @@ import static dev.idempotency.gateway.store.Fixtures.rival;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import dev.idempotency.gateway.idempotency.AttemptToken;
+import dev.idempotency.gateway.idempotency.Audit;
+import dev.idempotency.gateway.idempotency.OpenOperations;
 import dev.idempotency.gateway.idempotency.Reservation;
 import dev.idempotency.gateway.idempotency.ReserveReply;
+import dev.idempotency.gateway.idempotency.Resolution;
+import dev.idempotency.gateway.idempotency.ResolveReply;
 import dev.idempotency.gateway.idempotency.Settlement;
 import dev.idempotency.gateway.idempotency.WriteReply;
+import dev.idempotency.gateway.store.Fixtures;
 import dev.idempotency.gateway.testing.RedisCluster;
 import dev.idempotency.gateway.testing.RedisServer;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -25,10 +37,14 @@ class RedisAccessTest {
 
   /** As the README has it; the commands of scripts count as the user's own. */
   private static final String RULES =
-      "reset on >secret ~idem:* &idem:* +hello +ping +select +client|setname"
-          + " +script|load +eval +evalsha +get +set +del +zadd +zrem +time +publish";
+      "reset on >secret ~idem:* ~{idem:* &idem:*"
+          + " +hello +ping +select +client|setname +script|load +eval +evalsha"
+          + " +get +getrange +set +del +pttl +pexpire +time"
+          + " +zadd +zrem +zcount +zrangebyscore +rpush +ltrim +lrange +lindex +publish";
 
   private static final String CLUSTER_RULES = " +cluster|slots +asking +spublish";
+  private static final Pattern CALLED = Pattern.compile("redis\\.p?call\\(\\s*'([A-Z]+)'");
+  private static final Pattern BLANKS = Pattern.compile("\\s+");
   private static final Pattern BLANK = Pattern.compile(" ");
 
   private static String[] setUser(String rules) {
@@ -57,7 +73,46 @@ class RedisAccessTest {
       await(store.reserve(other));
       assertThat(await(store.reserve(rival(other)))).isInstanceOf(ReserveReply.Existing.class);
       assertThat(await(store.release(other))).isEqualTo(WriteReply.DONE);
+      assertResolved(store);
     }
+  }
+
+  private static void assertResolved(RedisIdempotencyStore store) {
+    Reservation owner = reservation();
+    await(store.reserve(owner));
+    await(store.settle(owner, new Settlement.Unknown()));
+    assertThat(await(store.list(new OpenOperations.Query("", Duration.ZERO, 100))).operations())
+        .isNotNull();
+    assertThat(await(store.count(List.of(Duration.ZERO)))).hasSize(1);
+    assertThat(await(store.claimProbe(owner.id(), 1, Duration.ofSeconds(1))))
+        .isInstanceOf(OpenOperations.ProbeClaim.Claimed.class);
+    Resolution resolution =
+        new Resolution(
+            owner.id(),
+            1,
+            AttemptToken.next(),
+            new Resolution.Complete(response("done")),
+            Fixtures.RETENTION,
+            new Audit("somebody", "it was done"));
+    assertThat(await(store.resolve(resolution))).isEqualTo(ResolveReply.DONE);
+    assertThat(await(store.history(owner.id()))).hasSize(1);
+  }
+
+  @Test
+  void everyCommandOfTheScriptsIsAmongTheRights() {
+    for (Script script : Script.values()) {
+      Matcher called = CALLED.matcher(new String(script.text(), StandardCharsets.UTF_8));
+      while (called.find()) {
+        assertThat(RULES + " ").contains(" +" + called.group(1).toLowerCase(Locale.ROOT) + " ");
+      }
+    }
+  }
+
+  @Test
+  void rightsAreThoseOfTheReadme() throws IOException {
+    String readme = Files.readString(Path.of("..", "README.md"));
+    String listed = BLANKS.matcher(readme.replace("\\\n", " ")).replaceAll(" ");
+    assertThat(listed).contains(RULES.substring(RULES.indexOf('~')), CLUSTER_RULES.strip());
   }
 
   @Test
