@@ -7,6 +7,7 @@ import dev.idempotency.gateway.idempotency.OperationStore;
 import dev.idempotency.gateway.idempotency.StoreFinding;
 import dev.idempotency.gateway.idempotency.StoreHealth;
 import dev.idempotency.gateway.store.memory.MemoryIdempotencyStore;
+import dev.idempotency.gateway.store.redis.Notices;
 import dev.idempotency.gateway.store.redis.RedisDemands;
 import dev.idempotency.gateway.store.redis.RedisIdempotencyStore;
 import dev.idempotency.gateway.store.redis.RedisStoreOptions;
@@ -28,6 +29,9 @@ final class Stores implements StoreHealth {
   private final @Nullable MemoryIdempotencyStore memory;
   private final Sealing sealing;
   private final RedisDemands demands;
+
+  /** Shared by all loops; null before the first. */
+  private @Nullable Notices notices;
 
   /** Connects to nothing yet. */
   Stores(Configuration configuration) throws StartupException {
@@ -87,12 +91,15 @@ final class Stores implements StoreHealth {
   private OperationStore open(EventLoop loop) {
     if (memory != null) {
       health.add(memory);
-      return memory;
+      return memory.on(loop);
     }
     if (redis != null) {
+      if (notices == null) {
+        notices = Notices.open(redis, loop);
+      }
       // One of them looks at the servers for all.
       RedisDemands wanted = connections.isEmpty() ? demands : demands.withChecks(Duration.ZERO);
-      RedisIdempotencyStore store = RedisIdempotencyStore.connect(redis, wanted, loop);
+      RedisIdempotencyStore store = RedisIdempotencyStore.connect(redis, wanted, loop, notices);
       connections.add(store);
       health.add(store);
       return store;

@@ -74,7 +74,7 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver, Leases.Held 
     this.route = route;
     this.course = course;
     this.renewals = new Renewals(exchanges, lease);
-    this.incoming = new Incoming(exchanges, route, keyed);
+    this.incoming = new Incoming(exchanges, route, keyed, this::reservation, this::clientWritable);
     this.keyed = keyed;
     this.settling =
         new Settling(
@@ -86,6 +86,10 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver, Leases.Held 
             incoming,
             keyed,
             this::leaveUnlessOverdue);
+  }
+
+  private Reservation reservation() {
+    return settling.reservation();
   }
 
   void start() {
@@ -324,7 +328,7 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver, Leases.Held 
   }
 
   void clientWritable() {
-    if (connection != null && !keyed.delivery().isBehind()) {
+    if (connection != null && !keyed.delivery().isBehind() && incoming.isWritable()) {
       connection.resumeResponse();
     }
   }

@@ -37,11 +37,12 @@ public final class Exchanges {
   final ForwardedFields forwarded;
   final Leases leases;
   final DeferredWrites deferred;
+  final ReplayCharges replays;
+  final WaitingRoom waiting;
 
   /** Whether there are proxies that name callers, so that nobody else may. */
   final boolean proxied;
 
-  private int waiters;
   private boolean stopping;
 
   /**
@@ -70,6 +71,8 @@ public final class Exchanges {
     this.proxied = !trustedProxies.isEmpty();
     this.leases = new Leases(scheduler, listener);
     this.deferred = new DeferredWrites(store, scheduler, listener, MOST_DEFERRED);
+    this.replays = new ReplayCharges(budget);
+    this.waiting = new WaitingRoom(store, scheduler, listener, replays, MOST_WAITERS);
   }
 
   /**
@@ -150,17 +153,9 @@ public final class Exchanges {
     pending.remove(exchange);
   }
 
-  /** Takes a place to wait in; false where none is left. */
-  boolean takeWaiter() {
-    if (waiters >= MOST_WAITERS) {
-      return false;
-    }
-    waiters++;
-    return true;
-  }
-
-  void giveWaiterBack() {
-    waiters--;
+  /** How many duplicates wait for an operation in flight. */
+  public int waitingDuplicates() {
+    return waiting.waiting();
   }
 
   /** How many writes to the store wait to be tried again. */

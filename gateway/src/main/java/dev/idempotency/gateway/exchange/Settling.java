@@ -82,6 +82,10 @@ final class Settling {
    */
   void end(Capture whole, Headers trailers) {
     exchanges.listener.step(Step.RESPONDED);
+    whole.end(() -> settle(whole, trailers));
+  }
+
+  private void settle(Capture whole, Headers trailers) {
     StoredResponse stored = seen.isOpen() ? null : stored(whole, trailers);
     course.asked();
     Stages.when(
@@ -105,6 +109,11 @@ final class Settling {
 
   /** The copy, which says of itself what only this first exchange knows; null: none is kept. */
   private @Nullable StoredResponse stored(Capture whole, Headers trailers) {
+    StoredResponse stored = marked(whole, trailers);
+    return stored == null ? null : whole.packed(stored);
+  }
+
+  private @Nullable StoredResponse marked(Capture whole, Headers trailers) {
     StoredResponse stored = whole.stored(trailers, route.copy());
     if (stored == null || whole.outcome() != Outcome.COMPLETED) {
       return stored;
@@ -235,6 +244,10 @@ final class Settling {
    * @param then runs when the record is written, or waits to be
    */
   void late(Capture whole, Headers trailers, Runnable then) {
+    whole.end(() -> settleLate(whole, trailers, then));
+  }
+
+  private void settleLate(Capture whole, Headers trailers, Runnable then) {
     StoredResponse stored = stored(whole, trailers);
     lateResponse = true;
     Stages.when(

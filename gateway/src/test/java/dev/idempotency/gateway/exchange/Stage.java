@@ -156,8 +156,8 @@ final class Stage {
   /** What a route can say. */
   static final class Settings {
     private long budget = 1 << 20;
+    private Route.Waiting waiting = Route.Waiting.of(Duration.ZERO);
     private long backlog = 1 << 20;
-    private Duration patience = Duration.ZERO;
     private UnknownPolicy unknown = UnknownPolicy.HOLD;
     private Route.Safety safety = Route.Safety.NONE;
     private boolean bypass;
@@ -201,7 +201,12 @@ final class Stage {
     }
 
     Settings patience(Duration time) {
-      patience = time;
+      waiting = Route.Waiting.of(time);
+      return this;
+    }
+
+    Settings waiting(Route.Waiting rule) {
+      waiting = rule;
       return this;
     }
 
@@ -293,7 +298,7 @@ final class Stage {
           new TextFingerprinter(),
           Duration.ofHours(1),
           LEASE,
-          Route.Waiting.of(patience),
+          waiting,
           unknown,
           safety,
           bypass,

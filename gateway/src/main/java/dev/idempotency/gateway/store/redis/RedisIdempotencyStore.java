@@ -1,5 +1,6 @@
 package dev.idempotency.gateway.store.redis;
 
+import dev.idempotency.gateway.idempotency.AttemptToken;
 import dev.idempotency.gateway.idempotency.Durability;
 import dev.idempotency.gateway.idempotency.OperationId;
 import dev.idempotency.gateway.idempotency.OperationStore;
@@ -23,6 +24,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps records in Redis 7 or later, or Valkey: one key per operation, named by the prefix and the
@@ -52,12 +54,15 @@ public final class RedisIdempotencyStore implements OperationStore, StoreHealth 
   private final Link link;
   private final Terms terms;
   private final OpenRecords open;
+  private final Notices notices;
 
   /** For what must get further than to be executed, so that nothing else waits behind it. */
   private final Map<Durability, Link> durable = new ConcurrentHashMap<>();
 
-  private RedisIdempotencyStore(RedisStoreOptions options, RedisDemands demands, EventLoop loop) {
+  private RedisIdempotencyStore(
+      RedisStoreOptions options, RedisDemands demands, EventLoop loop, Notices notices) {
     this.loop = loop;
+    this.notices = notices;
     this.client = new LoopClient(options, loop, RedisLink.LIMIT);
     boolean cluster = client.location().kind() == Location.Kind.CLUSTER;
     this.names = new KeyNames(options.prefix(), cluster);
@@ -80,7 +85,17 @@ public final class RedisIdempotencyStore implements OperationStore, StoreHealth 
   /** The same for routes that want more of Redis than that it keeps their records. */
   public static RedisIdempotencyStore connect(
       RedisStoreOptions options, RedisDemands demands, EventLoop loop) {
-    RedisIdempotencyStore store = new RedisIdempotencyStore(options, demands, loop);
+    return connect(options, demands, loop, Notices.open(options, loop));
+  }
+
+  /**
+   * The same, sharing the connection on which changes are heard of.
+   *
+   * @param notices of a store with the same options; closed with whichever store is closed first
+   */
+  public static RedisIdempotencyStore connect(
+      RedisStoreOptions options, RedisDemands demands, EventLoop loop, Notices notices) {
+    RedisIdempotencyStore store = new RedisIdempotencyStore(options, demands, loop, notices);
     store.link.open();
     for (Durability durability : demands.durabilities()) {
       if (!durability.isNone()) {
@@ -156,7 +171,12 @@ public final class RedisIdempotencyStore implements OperationStore, StoreHealth 
       // The loop has ended and took the connections along.
       closed.complete(null);
     }
-    return closed;
+    return closed.thenCombine(notices.close(), (one, other) -> one);
+  }
+
+  @Override
+  public Registration watch(OperationId id, Runnable changed) {
+    return notices.watch(id, loop, changed);
   }
 
   @Override
@@ -254,6 +274,41 @@ public final class RedisIdempotencyStore implements OperationStore, StoreHealth 
   @Override
   public CompletionStage<List<Entry>> history(OperationId id) {
     return open.history(id);
+  }
+
+  @Override
+  public CompletionStage<Void> put(Reservation reservation, int index, byte[] bytes) {
+    byte[][] keys = {piece(reservation.id(), reservation.token(), index)};
+    long life =
+        reservation.lease().toMillis() + reservation.retention().toMillis() + MARGIN.toMillis();
+    return link.send(
+        new Call<@Nullable Void>(
+            Script.PUT_PIECE,
+            keys,
+            new byte[][] {PieceFormat.write(bytes)},
+            new long[] {life},
+            done -> null));
+  }
+
+  @Override
+  public CompletionStage<byte[]> get(OperationId id, AttemptToken token, int index) {
+    byte[][] keys = {piece(id, token, index)};
+    return link.send(
+        new Call<>(Script.GET_PIECE, keys, NO_TEXTS, NO_NUMBERS, PieceFormat::read));
+  }
+
+  @Override
+  public CompletionStage<Void> drop(Reservation reservation, int count) {
+    byte[][] keys = new byte[count][];
+    for (int i = 0; i < count; i++) {
+      keys[i] = piece(reservation.id(), reservation.token(), i);
+    }
+    return link.send(
+        new Call<@Nullable Void>(Script.DROP_PIECES, keys, NO_TEXTS, NO_NUMBERS, done -> null));
+  }
+
+  private byte[] piece(OperationId id, AttemptToken token, int index) {
+    return names.companion(id, "b:" + token + ":" + index);
   }
 
   private static long[] times(Reservation reservation) {
