@@ -53,6 +53,7 @@ final class EventLoops {
       Stores stores,
       OutgoingTls tls,
       BodyBudget budget,
+      BodyBudget backlog,
       RouteCallers callers,
       ExchangeListener listener) {
     AddressResolverGroup<InetSocketAddress> resolver =
@@ -86,6 +87,7 @@ final class EventLoops {
               store,
               new LoopScheduler(loop),
               budget,
+              backlog,
               AddressRanges.of(configuration.trustedProxies()),
               listener));
     }

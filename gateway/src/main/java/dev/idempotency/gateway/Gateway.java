@@ -41,6 +41,7 @@ final class Gateway implements AutoCloseable {
 
   private final Configuration configuration;
   private final BodyBudget budget;
+  private final BodyBudget backlog;
   private final MultiThreadIoEventLoopGroup group;
   private final Stores stores;
   private final OutgoingTls tls;
@@ -68,8 +69,10 @@ final class Gateway implements AutoCloseable {
     this.callers = RouteCallers.open(configuration, heard);
     this.group = transport.group(configuration.threads(), "gateway");
     this.budget = new BodyBudget(configuration.limits().bodyBudget());
+    this.backlog = new BodyBudget(configuration.limits().backlog());
     this.loops =
-        new EventLoops(configuration, group, transport, stores, tls, budget, callers, heard);
+        new EventLoops(
+            configuration, group, transport, stores, tls, budget, backlog, callers, heard);
     this.server =
         new HttpServer(
             transport, group, EdgeOptions.server(configuration), loops::exchanges, heard::bug);
@@ -105,6 +108,8 @@ final class Gateway implements AutoCloseable {
   private void describe(GatewayMetrics metrics, BodyBudget budget) {
     configuration.routes().forEach(route -> metrics.route(route.name()));
     metrics.bodies(budget);
+    metrics.deferredBytes(backlog::used);
+    metrics.storeHealth(stores);
     metrics.tokenKeys(callers::keysAgeSeconds);
     metrics.readiness(this::readiness);
     metrics.clientConnections(server::connections);
@@ -267,6 +272,11 @@ final class Gateway implements AutoCloseable {
     return sum(Exchanges::underWay);
   }
 
+  /** How many duplicates wait for an operation in flight. */
+  int waitingDuplicates() {
+    return sum(Exchanges::waitingDuplicates);
+  }
+
   private boolean isWritten() {
     return deferredWrites() == 0;
   }
@@ -278,7 +288,7 @@ final class Gateway implements AutoCloseable {
 
   private Readiness.State readiness() {
     boolean up = stores.reachable();
-    return new Readiness.State(up && !draining, up, stores.detail(), draining);
+    return new Readiness.State(up && !draining, up, stores.detail(), stores.findings(), draining);
   }
 
   private void stop() {

@@ -1,11 +1,14 @@
 package dev.idempotency.gateway;
 
+import dev.idempotency.gateway.idempotency.StoreFinding;
 import io.netty.channel.EventLoop;
+import java.util.List;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /** Tells the log when the store goes, and the log and the deferred writes when it is back. */
 final class StoreWatch {
@@ -22,6 +25,7 @@ final class StoreWatch {
   private int beat;
   private boolean told;
   private boolean up;
+  private List<StoreFinding> found = List.of();
 
   StoreWatch(Stores stores, EventLoop loop, Runnable back) {
     this.stores = stores;
@@ -34,6 +38,7 @@ final class StoreWatch {
   }
 
   private void look() {
+    findings();
     boolean reachable = stores.reachable();
     beat++;
     if ((told && reachable == up) || (!told && !reachable && beat < FIRST_BEATS)) {
@@ -51,6 +56,35 @@ final class StoreWatch {
           stores.describe(),
           stores.detail());
     }
+  }
+
+  /** Each once when it is found, and once when it is over. */
+  private void findings() {
+    List<StoreFinding> now = stores.findings();
+    if (now.equals(found)) {
+      return;
+    }
+    List<StoreFinding> before = found;
+    found = now;
+    Logger log = LoggerFactory.getLogger(StoreWatch.class);
+    for (StoreFinding finding : now) {
+      if (!before.contains(finding)) {
+        log.atLevel(level(finding)).log("store: {} ({})", finding.text(), finding.code());
+      }
+    }
+    for (StoreFinding finding : before) {
+      if (now.stream().noneMatch(other -> other.code().equals(finding.code()))) {
+        log.info("store: no longer {}", finding.code());
+      }
+    }
+  }
+
+  private static Level level(StoreFinding finding) {
+    return switch (finding.severity()) {
+      case NOTE -> Level.INFO;
+      case WARNING -> Level.WARN;
+      case ERROR -> Level.ERROR;
+    };
   }
 
   void stop() {

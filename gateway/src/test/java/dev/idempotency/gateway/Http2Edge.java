@@ -44,6 +44,7 @@ final class Http2Edge implements AutoCloseable {
               new Stores(configuration),
               new OutgoingTls(configuration),
               budget,
+              budget,
               RouteCallers.open(configuration, heard),
               heard);
       server =

@@ -183,6 +183,7 @@ final class TlsEdge implements AutoCloseable {
             MemoryIdempotencyStore.create(),
             new LoopScheduler(loop),
             new BodyBudget(64 << 20),
+            new BodyBudget(64 << 20),
             AddressRanges.NONE,
             new ExchangeListener() {
               @Override

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * a stream of events may never end; then the upstream is cut off and the record says that the
  * operation is done and its response not kept.
  */
-final class Attempt implements Upstream.Acquirer, ResponseReceiver {
+final class Attempt implements Upstream.Acquirer, ResponseReceiver, Leases.Held {
 
   private enum Phase {
     /** Waits for a connection: surely nothing was sent. */
@@ -74,11 +74,22 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
     this.route = route;
     this.course = course;
     this.renewals = new Renewals(exchanges, lease);
-    this.incoming = new Incoming(exchanges, route, keyed);
+    this.incoming = new Incoming(exchanges, route, keyed, this::reservation, this::clientWritable);
     this.keyed = keyed;
     this.settling =
         new Settling(
-            exchanges, route, course, reservation, incoming, keyed, this::leaveUnlessOverdue);
+            exchanges,
+            route,
+            course,
+            reservation,
+            renewals,
+            incoming,
+            keyed,
+            this::leaveUnlessOverdue);
+  }
+
+  private Reservation reservation() {
+    return settling.reservation();
   }
 
   void start() {
@@ -146,8 +157,8 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
     exchanges.listener.step(Step.SENT);
   }
 
-  /** Called at every beat. */
-  void renewIfDue(long now) {
+  @Override
+  public void renewIfDue(long now) {
     // Not while settling: a renewal behind a release would write the reservation anew.
     boolean held =
         phase == Phase.CONNECTING || phase == Phase.FORWARDED || phase == Phase.ANSWERED_EARLY;
@@ -317,7 +328,7 @@ final class Attempt implements Upstream.Acquirer, ResponseReceiver {
   }
 
   void clientWritable() {
-    if (connection != null && !keyed.delivery().isBehind()) {
+    if (connection != null && !keyed.delivery().isBehind() && incoming.isWritable()) {
       connection.resumeResponse();
     }
   }

@@ -22,6 +22,8 @@ final class Capture {
   private final boolean saidSo;
   private final BodyBuffer buffer;
   private final AnswerRule answers;
+  private final @Nullable PieceWriter pieces;
+  private boolean inPieces;
   private boolean overflown;
   private boolean begun;
   private boolean kept;
@@ -30,6 +32,7 @@ final class Capture {
    * @param head the end-to-end head
    * @param saidSo whether the upstream named the outcome itself
    * @param answers what is added to what the client gets, and not to the copy
+   * @param pieces takes what is too much for the buffer; null where that is not kept
    */
   Capture(
       ResponseHead head,
@@ -37,13 +40,15 @@ final class Capture {
       Outcome outcome,
       boolean saidSo,
       BodyBuffer buffer,
-      AnswerRule answers) {
+      AnswerRule answers,
+      @Nullable PieceWriter pieces) {
     this.head = head;
     this.contentLength = contentLength;
     this.outcome = outcome;
     this.saidSo = saidSo;
     this.buffer = buffer;
     this.answers = answers;
+    this.pieces = pieces;
   }
 
   ResponseHead head() {
@@ -85,14 +90,17 @@ final class Capture {
   void giveUp() {
     overflown = true;
     buffer.release();
+    if (pieces != null) {
+      pieces.fail();
+    }
   }
 
   /** Takes the chunk over. */
   void take(Chunk chunk, Delivery to) {
-    if (!overflown && buffer.add(chunk) != BodyBuffer.Addition.ADDED) {
-      begin(to);
-      // At once: what is not kept takes no memory.
-      giveUp();
+    if (pieces != null && inPieces) {
+      pieces.add(chunk);
+    } else if (!overflown) {
+      gather(chunk, to);
     }
     if (begun) {
       to.write(chunk);
@@ -101,11 +109,51 @@ final class Capture {
     }
   }
 
+  private void gather(Chunk chunk, Delivery to) {
+    BodyBuffer.Addition came = buffer.add(chunk);
+    if (came == BodyBuffer.Addition.ADDED) {
+      return;
+    }
+    begin(to);
+    if (pieces != null && came == BodyBuffer.Addition.OVER_LIMIT) {
+      inPieces = true;
+      pieces.first(buffer.toByteArray(), buffer.share());
+      buffer.release();
+      pieces.add(chunk);
+    } else {
+      // At once: what is not kept takes no memory.
+      giveUp();
+    }
+  }
+
+  /** Whether the upstream should wait until some of it is stored. */
+  boolean isFull() {
+    return pieces != null && pieces.isFull();
+  }
+
+  /**
+   * The response has ended.
+   *
+   * @param then runs when all but its record is stored
+   */
+  void end(Runnable then) {
+    if (pieces != null && inPieces) {
+      pieces.end(then);
+    } else {
+      then.run();
+    }
+  }
+
   /** What to store, or null where it was too much, or is nothing that is stored. */
   @Nullable StoredResponse stored(Headers trailers, CopyRule rule) {
-    return overflown || outcome != Outcome.COMPLETED
+    return overflown || outcome != Outcome.COMPLETED || (pieces != null && pieces.isFailed())
         ? null
         : ResponseFields.stored(head, buffer.toByteArray(), trailers, rule);
+  }
+
+  /** The copy as the record takes it; null where not all of it is there. */
+  @Nullable StoredResponse packed(StoredResponse stored) {
+    return pieces != null && inPieces ? pieces.packed(stored) : stored;
   }
 
   /** What the client gets; the copy has been made before. */
@@ -127,6 +175,9 @@ final class Capture {
   }
 
   void releaseUnlessKept() {
+    if (pieces != null) {
+      pieces.leave();
+    }
     if (!kept) {
       buffer.release();
     }

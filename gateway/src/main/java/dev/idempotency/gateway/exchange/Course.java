@@ -17,6 +17,10 @@ final class Course {
   private String route = "";
   private AnswerRule answers = AnswerRule.DEFAULT;
   private boolean derived;
+
+  /** For how many seconds it waits because it asked to; -1 where it did not. */
+  private long applied = -1;
+
   private @Nullable Authorizer authorizer;
   private Headers granted = NOTHING;
   private long attempt;
@@ -84,10 +88,27 @@ final class Course {
     }
   }
 
+  /**
+   * The request waits as long as it asked for.
+   *
+   * @param seconds what it gets
+   */
+  void applied(long seconds) {
+    applied = seconds;
+  }
+
+  /** Says in an answer of the gateway that it waited as it was asked to (RFC 7240 §3). */
+  void markApplied(Headers fields) {
+    if (applied >= 0) {
+      fields.add(Preference.APPLIED, "wait=" + applied);
+    }
+  }
+
   /** An error of the gateway as the route says it. */
   Response render(ProblemDetails problem) {
     Response response = answers.render(problem, head.headers());
     mark(response.head().headers());
+    markApplied(response.head().headers());
     return response;
   }
 

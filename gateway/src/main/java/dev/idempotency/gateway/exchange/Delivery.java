@@ -30,6 +30,10 @@ final class Delivery {
   private @Nullable ArrayDeque<Chunk> behind;
   private @Nullable Headers trailers;
   private @Nullable Runnable done;
+
+  /** Asks for more of a response that is fed. */
+  private @Nullable Runnable hungry;
+
   private boolean pumping;
   private boolean gone;
 
@@ -54,6 +58,39 @@ final class Delivery {
     charge = held;
     client.begin(head, contentLength);
     pump();
+  }
+
+  /**
+   * Begins a response whose body is fed: each time the client has taken all of it, more is asked
+   * for.
+   *
+   * @param held a charge for as long as it lasts, taken over
+   * @param more asks for {@link #feed} or {@link #endFed}, now or later
+   * @param then runs when the response is out, or the client is gone
+   */
+  void beginFed(ResponseHead head, long contentLength, Charge held, Runnable more, Runnable then) {
+    charge = held;
+    hungry = more;
+    done = then;
+    client.begin(head, contentLength);
+  }
+
+  /** More of the body; all that came before has been taken. */
+  void feed(byte[] bytes) {
+    if (!gone) {
+      gathered = bytes;
+      at = 0;
+      pump();
+    }
+  }
+
+  /** Ends a response that is fed. */
+  void endFed(Headers fields) {
+    if (!gone) {
+      hungry = null;
+      trailers = fields;
+      pump();
+    }
   }
 
   /** Takes the chunk over. */
@@ -107,16 +144,32 @@ final class Delivery {
     }
     pumping = true;
     try {
-      while (isBehind() && hasRoom()) {
-        handOut();
-      }
+      do {
+        while (isBehind() && hasRoom()) {
+          handOut();
+        }
+      } while (asksForMore());
     } finally {
       pumping = false;
     }
-    if (!gone && !isBehind()) {
+    if (!gone && !isBehind() && hungry == null) {
       free();
       finish();
     }
+  }
+
+  /** What is fed at once goes out in the same loop: a long response must not make a deep stack. */
+  private boolean asksForMore() {
+    Runnable more = hungry;
+    // Once for each piece: a client that takes more while more is being read asks for nothing.
+    if (gone || more == null || isBehind() || gathered.length == 0) {
+      return false;
+    }
+    gathered = Response.NO_BODY;
+    at = 0;
+    client.flush();
+    more.run();
+    return true;
   }
 
   private boolean hasRoom() {
@@ -171,6 +224,7 @@ final class Delivery {
   }
 
   private void free() {
+    hungry = null;
     gathered = Response.NO_BODY;
     at = 0;
     if (charge != null) {

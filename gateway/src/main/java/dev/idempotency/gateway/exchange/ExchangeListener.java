@@ -31,6 +31,9 @@ public interface ExchangeListener {
   /** A write that was tried in the background is through, or given up. */
   default void deferredWriteEnded(boolean written) {}
 
+  /** A response that is to be stored in the background is not kept, for want of room. */
+  default void deferredResponseDropped() {}
+
   /** A renewal of a lease failed or came too late. */
   default void renewalFailed() {}
 

@@ -29,20 +29,26 @@ public final class Exchanges {
   final OperationStore store;
   final Scheduler scheduler;
   final BodyBudget budget;
+
+  /** What responses may take that are still to be stored, because the store was away. */
+  final BodyBudget backlog;
+
   final ExchangeListener listener;
   final ForwardedFields forwarded;
   final Leases leases;
   final DeferredWrites deferred;
+  final ReplayCharges replays;
+  final WaitingRoom waiting;
 
   /** Whether there are proxies that name callers, so that nobody else may. */
   final boolean proxied;
 
-  private int waiters;
   private boolean stopping;
 
   /**
    * @param routes tried in this order
    * @param page what is answered at {@link ProblemDetails#PAGE}; null where nothing is there
+   * @param backlog what responses may take, over all event loops, that are still to be stored
    * @param trustedProxies whose word on the client's address is believed
    */
   public Exchanges(
@@ -51,6 +57,7 @@ public final class Exchanges {
       OperationStore store,
       Scheduler scheduler,
       BodyBudget budget,
+      BodyBudget backlog,
       AddressRanges trustedProxies,
       ExchangeListener listener) {
     this.routes = List.copyOf(routes);
@@ -58,11 +65,14 @@ public final class Exchanges {
     this.store = store;
     this.scheduler = scheduler;
     this.budget = budget;
+    this.backlog = backlog;
     this.listener = listener;
     this.forwarded = new ForwardedFields(trustedProxies);
     this.proxied = !trustedProxies.isEmpty();
     this.leases = new Leases(scheduler, listener);
     this.deferred = new DeferredWrites(store, scheduler, listener, MOST_DEFERRED);
+    this.replays = new ReplayCharges(budget);
+    this.waiting = new WaitingRoom(store, scheduler, listener, replays, MOST_WAITERS);
   }
 
   /**
@@ -143,17 +153,9 @@ public final class Exchanges {
     pending.remove(exchange);
   }
 
-  /** Takes a place to wait in; false where none is left. */
-  boolean takeWaiter() {
-    if (waiters >= MOST_WAITERS) {
-      return false;
-    }
-    waiters++;
-    return true;
-  }
-
-  void giveWaiterBack() {
-    waiters--;
+  /** How many duplicates wait for an operation in flight. */
+  public int waitingDuplicates() {
+    return waiting.waiting();
   }
 
   /** How many writes to the store wait to be tried again. */

@@ -6,7 +6,10 @@ import dev.idempotency.gateway.http.HttpDate;
 import dev.idempotency.gateway.http.ResponseHead;
 import dev.idempotency.gateway.idempotency.Outcome;
 import dev.idempotency.gateway.idempotency.OutcomePolicy;
+import dev.idempotency.gateway.idempotency.Reservation;
+import dev.idempotency.gateway.idempotency.ResponsePieces;
 import java.util.List;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,13 +21,26 @@ final class Incoming {
   private final Exchanges exchanges;
   private final Route route;
   private final KeyedExchange keyed;
+  private final Supplier<Reservation> owner;
+  private final Runnable roomAgain;
   private @Nullable Capture capture;
   private List<String> nominated = List.of();
 
-  Incoming(Exchanges exchanges, Route route, KeyedExchange keyed) {
+  /**
+   * @param owner the attempt's reservation
+   * @param roomAgain runs when the store takes more of the response
+   */
+  Incoming(
+      Exchanges exchanges,
+      Route route,
+      KeyedExchange keyed,
+      Supplier<Reservation> owner,
+      Runnable roomAgain) {
     this.exchanges = exchanges;
     this.route = route;
     this.keyed = keyed;
+    this.owner = owner;
+    this.roomAgain = roomAgain;
   }
 
   /** The response as far as it is there; null before its head. */
@@ -50,12 +66,32 @@ final class Incoming {
             contentLength,
             outcome,
             saidSo,
-            BodyBuffer.of(route.responseLimit(), contentLength, exchanges.budget),
-            route.answers());
+            BodyBuffer.of(gathered(), contentLength, exchanges.budget),
+            route.answers(),
+            outcome == Outcome.COMPLETED ? pieces(contentLength) : null);
     capture = begun;
     if (wanted && contentLength > route.responseLimit()) {
       begun.begin(keyed.delivery());
     }
+  }
+
+  /** What is put into one value; who redacts needs the whole body. */
+  private long gathered() {
+    return route.copy().redactor() == null
+        ? Math.min(route.responseLimit(), ResponsePieces.SIZE)
+        : route.responseLimit();
+  }
+
+  private @Nullable PieceWriter pieces(long contentLength) {
+    long limit = route.responseLimit();
+    return gathered() < limit && contentLength <= limit
+        ? new PieceWriter(exchanges, owner, limit, roomAgain)
+        : null;
+  }
+
+  /** Whether the store takes more of the response. */
+  boolean isWritable() {
+    return capture == null || !capture.isFull();
   }
 
   /** A replay says when the response was made, so that its age can be told (RFC 9110 §6.6.1). */
@@ -74,7 +110,7 @@ final class Incoming {
   /**
    * Takes the chunk over.
    *
-   * @return false where the client takes no more for now
+   * @return false where the client or the store takes no more for now
    */
   boolean chunk(Chunk chunk, boolean wanted) {
     Capture current = capture;
@@ -84,7 +120,7 @@ final class Incoming {
     }
     Delivery to = wanted ? keyed.delivery() : Delivery.GONE;
     current.take(chunk, to);
-    return !current.isBegun() || to.isWritable();
+    return !current.isFull() && (!current.isBegun() || to.isWritable());
   }
 
   /**

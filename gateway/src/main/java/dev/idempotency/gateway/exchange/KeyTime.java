@@ -49,8 +49,7 @@ final class KeyTime {
   static @Nullable Refusal refusal(
       KeyRule rule, KeyRule.KeyAge age, IdempotencyKey key, Headers headers, long now) {
     String field = age.firstSent();
-    Instant made =
-        field == null ? rule.pattern().madeAt(key.value()) : firstSent(headers.all(field));
+    Instant made = madeAt(rule, age, key, headers);
     String place = field == null ? "the key" : "the header " + field;
     if (made == null) {
       return invalid(
@@ -69,6 +68,24 @@ final class KeyTime {
     return millis + age.retention().toMillis() - age.skew().toMillis() <= now
         ? new Refusal(Result.KEY_EXPIRED, Problems.keyExpired())
         : null;
+  }
+
+  /** When the operation was thought of, or null where that is not said. */
+  private static @Nullable Instant madeAt(
+      KeyRule rule, KeyRule.KeyAge age, IdempotencyKey key, Headers headers) {
+    String field = age.firstSent();
+    return field == null ? rule.pattern().madeAt(key.value()) : firstSent(headers.all(field));
+  }
+
+  /**
+   * Whether the key proves that its operation was not thought of before that moment.
+   *
+   * @param moment in milliseconds since 1970
+   */
+  static boolean isYounger(KeyRule rule, IdempotencyKey key, Headers headers, long moment) {
+    KeyRule.KeyAge age = rule.age();
+    Instant made = age == null ? null : madeAt(rule, age, key, headers);
+    return age != null && made != null && made.toEpochMilli() - age.skew().toMillis() > moment;
   }
 
   private static Refusal invalid(String reason) {

@@ -7,8 +7,10 @@ import dev.idempotency.gateway.idempotency.Fingerprints;
 import dev.idempotency.gateway.idempotency.IdempotencyKey;
 import dev.idempotency.gateway.idempotency.Note;
 import dev.idempotency.gateway.idempotency.OperationId;
+import dev.idempotency.gateway.idempotency.PiecedResponse;
 import dev.idempotency.gateway.idempotency.Reservation;
 import dev.idempotency.gateway.idempotency.ReserveReply;
+import dev.idempotency.gateway.idempotency.ResponsePieces;
 import dev.idempotency.gateway.idempotency.Settlement;
 import dev.idempotency.gateway.idempotency.StoreUnavailableException;
 import dev.idempotency.gateway.idempotency.StoredOperation;
@@ -38,9 +40,6 @@ abstract class KeyedExchange implements Exchange, Outgoing {
   /** Races that one request may lose before it is told to come again. */
   private static final int MOST_ROUNDS = 5;
 
-  private static final Duration SHORTEST_WAIT = Duration.ofMillis(10);
-  private static final Duration LONGEST_WAIT = Duration.ofMillis(250);
-
   final Exchanges exchanges;
   final Route route;
   final Course course;
@@ -58,8 +57,8 @@ abstract class KeyedExchange implements Exchange, Outgoing {
   private @Nullable Attempt attempt;
   private @Nullable Exchange bypassed;
   private int rounds;
-  private long waitsUntil;
-  private Duration wait = SHORTEST_WAIT;
+  private long claimedAt;
+  private @Nullable Patience patience;
   private boolean abandoned;
 
   /** A record was seen: the operation may have run, or runs. */
@@ -147,7 +146,7 @@ abstract class KeyedExchange implements Exchange, Outgoing {
     if (claimant.isDerived()) {
       course.derived();
     }
-    waitsUntil = exchanges.scheduler.nanoTime() + route.waiting().patience().toNanos();
+    claimedAt = exchanges.scheduler.nanoTime();
     reserve();
   }
 
@@ -195,6 +194,12 @@ abstract class KeyedExchange implements Exchange, Outgoing {
       answer(refusal.result(), refusal.problem());
       return;
     }
+    long rest = guardLeft();
+    if (rest > 0) {
+      // What is there is judged as always.
+      look(this::meet, () -> recovering(rest));
+      return;
+    }
     Quota.Answer.Spent spent = place.take();
     if (spent != null) {
       // Only for something new: a retry of what is there is judged as always.
@@ -204,6 +209,27 @@ abstract class KeyedExchange implements Exchange, Outgoing {
     exchanges.listener.step(Step.RESERVING);
     Reservation reservation = first(fingerprints.current());
     ask(reservation, exchanges.store.reserve(reservation));
+  }
+
+  /** For how many milliseconds nothing may be begun yet, because records may be lost; 0: none. */
+  private long guardLeft() {
+    long guard = route.safety().guard().toMillis();
+    if (guard == 0) {
+      return 0;
+    }
+    long since = exchanges.store.sinceLoss(id());
+    IdempotencyKey key = claimant.key();
+    if (since >= guard) {
+      return 0;
+    }
+    long lostAt = exchanges.scheduler.currentTimeMillis() - since;
+    boolean younger =
+        key != null && KeyTime.isYounger(route.keys(), key, course.head().headers(), lostAt);
+    return younger ? 0 : guard - since;
+  }
+
+  private void recovering(long rest) {
+    answer(Result.STORE_RECOVERING, Problems.storeRecovering(rest));
   }
 
   /** A key may have grown too old, and lost its record, while its request's body came. */
@@ -245,6 +271,12 @@ abstract class KeyedExchange implements Exchange, Outgoing {
    *     own is not known
    */
   final void takeOver(Fingerprint claimed, long number) {
+    long rest = guardLeft();
+    if (rest > 0) {
+      // A later attempt may be under way and its record forgotten.
+      recovering(rest);
+      return;
+    }
     exchanges.listener.step(Step.RESERVING);
     Reservation reservation = first(claimed).following(number);
     ask(reservation, exchanges.store.takeOver(reservation));
@@ -285,6 +317,13 @@ abstract class KeyedExchange implements Exchange, Outgoing {
     if (abandoned || (client == ClientStream.GONE && !isWhole())) {
       giveUp(reservation);
       answer(abandoned ? Result.SHUTTING_DOWN : Result.CLIENT_GONE, Problems.shuttingDown());
+      return;
+    }
+    long rest = guardLeft();
+    if (rest > 0) {
+      // The store was replaced while it was asked.
+      giveUp(reservation);
+      recovering(rest);
       return;
     }
     phase = Phase.ATTEMPTING;
@@ -328,32 +367,67 @@ abstract class KeyedExchange implements Exchange, Outgoing {
   }
 
   final void waitOrRefuse(Duration leaseLeft) {
-    long left = waitsUntil - exchanges.scheduler.nanoTime();
     // Who only observes makes nobody wait.
-    if (route.observe()
-        || left <= 0
-        || abandoned
-        || client == ClientStream.GONE
-        || !exchanges.takeWaiter()) {
+    boolean may = !route.observe() && !abandoned && client != ClientStream.GONE;
+    if (may && waits(leaseLeft)) {
+      phase = Phase.WAITING;
+    } else {
       answer(Result.IN_FLIGHT, Problems.inFlight(leaseLeft));
-      return;
-    }
-    phase = Phase.WAITING;
-    Duration delay = wait.toNanos() < left ? wait : Duration.ofNanos(left);
-    wait = wait.multipliedBy(2).compareTo(LONGEST_WAIT) < 0 ? wait.multipliedBy(2) : LONGEST_WAIT;
-    exchanges.scheduler.schedule(this::lookAgain, delay);
-  }
-
-  private void lookAgain() {
-    exchanges.giveWaiterBack();
-    if (phase == Phase.WAITING) {
-      askAgain();
     }
   }
 
-  /** A duplicate that waited looks what has become of the operation. */
-  void askAgain() {
+  private boolean waits(Duration leaseLeft) {
+    Patience own = patience;
+    if (own == null) {
+      own = new Patience(exchanges, route.waiting(), course, claimedAt);
+      patience = own;
+    }
+    return own.waits(id(), new Waiting(), exchanges.scheduler.nanoTime(), leaseLeft);
+  }
+
+  /** What is known of this request where it waits. */
+  Fingerprints judgedBy() {
+    return fingerprints;
+  }
+
+  /** A duplicate that waited hears what has become of the operation. */
+  void waitedFor(StoredOperation operation) {
+    meet(operation);
+  }
+
+  /** A duplicate that waited hears that the operation is there no more. */
+  void waitedInVain() {
     reserve();
+  }
+
+  /** This request in the waiting room. */
+  private final class Waiting implements WaitingRoom.Waiter {
+    @Override
+    public boolean stays(StoredOperation operation) {
+      return Verdict.on(operation, judgedBy(), route.unknown()) instanceof Verdict.InFlight;
+    }
+
+    @Override
+    public void called(StoredOperation operation) {
+      phase = Phase.ASKING;
+      waitedFor(operation);
+    }
+
+    @Override
+    public void gone() {
+      phase = Phase.ASKING;
+      waitedInVain();
+    }
+
+    @Override
+    public void failed(StoreUnavailableException unavailable) {
+      outage(unavailable);
+    }
+
+    @Override
+    public void sentAway(Duration leaseLeft) {
+      answer(Result.IN_FLIGHT, Problems.inFlight(leaseLeft));
+    }
   }
 
   /** Looks at the record without a claim to it, and judges by it. */
@@ -375,7 +449,11 @@ abstract class KeyedExchange implements Exchange, Outgoing {
 
   /** Answers from the record; a take-over has no place here any more. */
   void answer(Verdict verdict) {
-    if (verdict instanceof Verdict.Replay replay && replay.response().isSealed()) {
+    PiecedResponse pieced =
+        verdict instanceof Verdict.Replay replay ? PiecedResponse.of(replay.response()) : null;
+    if (pieced != null) {
+      replay(pieced);
+    } else if (verdict instanceof Verdict.Replay replay && replay.response().isSealed()) {
       // A gateway with other settings put it away; this one has nothing to open it with.
       exchanges.listener.responseUnreadable(
           "the store's encryption or compression is switched off");
@@ -402,13 +480,65 @@ abstract class KeyedExchange implements Exchange, Outgoing {
       return;
     }
     course.mark(response.head().headers());
+    course.markApplied(response.head().headers());
     int length = response.body().length;
-    Charge charge = length > Delivery.PIECE ? Charge.of(exchanges.budget, length) : null;
+    Charge charge = length > Delivery.PIECE ? exchanges.replays.of(response.body()) : null;
     if (length > Delivery.PIECE && charge == null) {
       answer(Result.OVERLOADED, Problems.overloaded("No memory is left for the response."));
     } else {
       answer(Result.REPLAYED, response, charge);
     }
+  }
+
+  private void replay(PiecedResponse pieced) {
+    if (isOnlyObserved(Result.REPLAYED)) {
+      observe(Result.REPLAYED);
+      return;
+    }
+    Charge charge = Charge.of(exchanges.budget, ResponsePieces.SIZE);
+    if (charge == null) {
+      answer(Result.OVERLOADED, Problems.overloaded("No memory is left for the response."));
+      return;
+    }
+    phase = Phase.ASKING;
+    Response head = ResponseFields.replay(pieced.head(), course.head().headers(), route.answers());
+    course.mark(head.head().headers());
+    course.markApplied(head.head().headers());
+    PieceReplay replay =
+        new PieceReplay(
+            exchanges,
+            id(),
+            pieced,
+            delivery,
+            () -> {
+              course.end(Result.GONE, 0);
+              abort();
+            });
+    replay.first(
+        first -> begin(replay, head, pieced, first, charge),
+        unavailable -> {
+          charge.release();
+          if (unavailable.isUnreadable()) {
+            answer(Result.GONE, Problems.responseNotKept(head.status()));
+          } else {
+            answer(Result.STORE_UNAVAILABLE, Problems.storeUnavailable());
+          }
+        });
+  }
+
+  private void begin(
+      PieceReplay replay, Response head, PiecedResponse pieced, byte[] first, Charge charge) {
+    leave();
+    Runnable told = () -> course.end(Result.REPLAYED, head.status());
+    if (delivery.isGone()) {
+      charge.release();
+      told.run();
+      return;
+    }
+    boolean framed = head.trailers().isEmpty() || peer.protocol().equals("1.0");
+    long length = framed ? pieced.length() : -1;
+    delivery.beginFed(head.head(), length, charge, replay::goOn, told);
+    replay.begin(first);
   }
 
   private void storeFailed(Reservation reservation, StoreUnavailableException unavailable) {
@@ -555,6 +685,9 @@ abstract class KeyedExchange implements Exchange, Outgoing {
     phase = Phase.ANSWERED;
     if (attempt == null) {
       place.giveBack();
+    }
+    if (patience != null) {
+      patience.leave();
     }
     drop();
     exchanges.decided(this);

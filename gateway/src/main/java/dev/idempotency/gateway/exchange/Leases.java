@@ -15,9 +15,16 @@ final class Leases {
   /** A tenth of the shortest lease that a route may have. */
   private static final Duration BEAT = Duration.ofMillis(20);
 
+  /** A lease that is kept alive. */
+  interface Held {
+    /** Called at every beat. */
+    void renewIfDue(long now);
+  }
+
   private final Scheduler scheduler;
   private final ExchangeListener listener;
   private final Set<Attempt> attempts = new LinkedHashSet<>();
+  private final Set<Held> held = new LinkedHashSet<>();
   private boolean beating;
 
   Leases(Scheduler scheduler, ExchangeListener listener) {
@@ -27,10 +34,24 @@ final class Leases {
 
   void add(Attempt attempt) {
     attempts.add(attempt);
+    start();
+  }
+
+  private void start() {
     if (!beating) {
       beating = true;
       scheduler.schedule(this::beat, BEAT);
     }
+  }
+
+  /** Keeps the lease of an attempt that has ended and whose record is still to be written. */
+  void hold(Held lease) {
+    held.add(lease);
+    start();
+  }
+
+  void letGo(Held lease) {
+    held.remove(lease);
   }
 
   void remove(Attempt attempt) {
@@ -45,15 +66,22 @@ final class Leases {
   private void beat() {
     long now = scheduler.nanoTime();
     for (Attempt attempt : attempts.isEmpty() ? List.<Attempt>of() : underWay()) {
-      try {
-        attempt.renewIfDue(now);
-      } catch (Throwable e) { // one attempt's trouble is not the others'
-        listener.bug(e);
-      }
+      renew(attempt, now);
     }
-    beating = !attempts.isEmpty();
+    for (Held lease : held.isEmpty() ? List.<Held>of() : List.copyOf(held)) {
+      renew(lease, now);
+    }
+    beating = !attempts.isEmpty() || !held.isEmpty();
     if (beating) {
       scheduler.schedule(this::beat, BEAT);
+    }
+  }
+
+  private void renew(Held lease, long now) {
+    try {
+      lease.renewIfDue(now);
+    } catch (Throwable e) { // one attempt's trouble is not the others'
+      listener.bug(e);
     }
   }
 }

@@ -14,6 +14,9 @@ public final class Problems {
 
   private static final String EXAMPLE = "8e03978e-40d5-43dd-bc93-6894a57f9324";
 
+  /** Nobody is told to wait longer before it asks again. */
+  private static final long LONGEST_RECOVERY_MILLIS = 60_000;
+
   private Problems() {}
 
   static ProblemDetails keyMissing(KeyRule rule) {
@@ -276,6 +279,21 @@ public final class Problems {
             "The store of keys can't be reached",
             "Nothing was sent. Retry with the same key.")
         .after(1);
+  }
+
+  /**
+   * 503: the store may have forgotten operations.
+   *
+   * @param rest for how long nothing new is begun yet, in milliseconds
+   */
+  static ProblemDetails storeRecovering(long rest) {
+    return new ProblemDetails(
+            "store-recovering",
+            503,
+            "The store of keys may have lost some",
+            "Nothing was sent: whether this operation was begun before can't be told yet."
+                + " Retry with the same key.")
+        .after(seconds(Duration.ofMillis(Math.min(rest, LONGEST_RECOVERY_MILLIS))));
   }
 
   /** 503: no place is left. */

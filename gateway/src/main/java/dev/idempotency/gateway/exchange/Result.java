@@ -48,6 +48,8 @@ public enum Result {
   TOO_LARGE,
   /** 503: the store did not answer. */
   STORE_UNAVAILABLE,
+  /** 503: the store may have forgotten operations a moment ago. */
+  STORE_RECOVERING,
   /** Forwarded without protection, because the store did not answer and the route says so. */
   BYPASSED,
   /** 502, 503: surely not sent, or surely not processed. */

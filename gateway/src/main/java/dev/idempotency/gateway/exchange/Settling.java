@@ -24,6 +24,7 @@ final class Settling {
   private final Exchanges exchanges;
   private final Route route;
   private final Course course;
+  private final Renewals renewals;
   private final Incoming incoming;
   private final KeyedExchange keyed;
   private final Runnable told;
@@ -42,6 +43,7 @@ final class Settling {
       Route route,
       Course course,
       Reservation reservation,
+      Renewals renewals,
       Incoming incoming,
       KeyedExchange keyed,
       Runnable told) {
@@ -49,6 +51,7 @@ final class Settling {
     this.route = route;
     this.course = course;
     this.reservation = reservation;
+    this.renewals = renewals;
     this.incoming = incoming;
     this.keyed = keyed;
     this.told = told;
@@ -79,6 +82,10 @@ final class Settling {
    */
   void end(Capture whole, Headers trailers) {
     exchanges.listener.step(Step.RESPONDED);
+    whole.end(() -> settle(whole, trailers));
+  }
+
+  private void settle(Capture whole, Headers trailers) {
     StoredResponse stored = seen.isOpen() ? null : stored(whole, trailers);
     course.asked();
     Stages.when(
@@ -95,14 +102,18 @@ final class Settling {
         unavailable -> {
           course.replied();
           // The client gets its answer; the record follows as soon as the store is back.
-          defer(whole, stored);
-          deliver(whole, trailers, stored);
+          deliver(whole, trailers, defer(whole, stored));
         },
         exchanges.listener);
   }
 
   /** The copy, which says of itself what only this first exchange knows; null: none is kept. */
   private @Nullable StoredResponse stored(Capture whole, Headers trailers) {
+    StoredResponse stored = marked(whole, trailers);
+    return stored == null ? null : whole.packed(stored);
+  }
+
+  private @Nullable StoredResponse marked(Capture whole, Headers trailers) {
     StoredResponse stored = whole.stored(trailers, route.copy());
     if (stored == null || whole.outcome() != Outcome.COMPLETED) {
       return stored;
@@ -158,9 +169,47 @@ final class Settling {
     };
   }
 
-  private void defer(Capture whole, @Nullable StoredResponse stored) {
-    whole.keepMemory();
-    exchanges.deferred.add(store -> settled(whole, stored), whole::releaseMemory);
+  /**
+   * Leaves the write to the background. Where there is no room to hold the response until then, the
+   * record will say that the operation is done and its response not kept.
+   *
+   * @return what will be stored; null where only that it is done
+   */
+  private @Nullable StoredResponse defer(Capture whole, @Nullable StoredResponse stored) {
+    int size = stored == null ? 0 : stored.body().length;
+    boolean fits = size > 0 && exchanges.backlog.take(size);
+    if (size > 0 && !fits) {
+      exchanges.listener.deferredResponseDropped();
+    }
+    StoredResponse kept = size == 0 || fits ? stored : null;
+    if (fits) {
+      whole.keepMemory();
+    }
+    Leases.Held lease = this::renewIfDue;
+    boolean holds = whole.outcome() == Outcome.COMPLETED;
+    if (holds) {
+      exchanges.leases.hold(lease);
+    }
+    exchanges.deferred.add(
+        store -> settled(whole, kept),
+        () -> {
+          exchanges.leases.letGo(lease);
+          if (fits) {
+            exchanges.backlog.giveBack(size);
+            whole.releaseMemory();
+          }
+        });
+    return kept;
+  }
+
+  /**
+   * Nobody may take the operation over while its completion waits to be written: a large record may
+   * fail to be written again and again where a small renewal passes.
+   */
+  private void renewIfDue(long now) {
+    if (renewals.isDue(now)) {
+      renewals.renew(reservation, () -> {}, current -> {}, () -> {});
+    }
   }
 
   /** A store that throws, for want of memory may be, is one that does not answer. */
@@ -195,13 +244,17 @@ final class Settling {
    * @param then runs when the record is written, or waits to be
    */
   void late(Capture whole, Headers trailers, Runnable then) {
+    whole.end(() -> settleLate(whole, trailers, then));
+  }
+
+  private void settleLate(Capture whole, Headers trailers, Runnable then) {
     StoredResponse stored = stored(whole, trailers);
     lateResponse = true;
     Stages.when(
         settled(whole, stored),
         reply -> then.run(),
         unavailable -> {
-          defer(whole, stored);
+          StoredResponse unused = defer(whole, stored);
           then.run();
         },
         exchanges.listener);

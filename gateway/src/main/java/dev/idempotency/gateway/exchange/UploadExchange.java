@@ -205,10 +205,7 @@ final class UploadExchange extends KeyedExchange {
   /** Looks at the record as it is now: nothing of it was held while the body was read. */
   private void compare(Fingerprints made) {
     compared = made;
-    look(
-        operation -> judge(operation, made),
-        // It was released meanwhile, and the body is gone.
-        () -> answer(Result.IN_FLIGHT, Problems.inFlight(Duration.ZERO)));
+    look(operation -> judge(operation, made), this::comesTooLate);
   }
 
   private void judge(StoredOperation operation, Fingerprints made) {
@@ -223,13 +220,31 @@ final class UploadExchange extends KeyedExchange {
   }
 
   @Override
-  void askAgain() {
-    Fingerprints made = compared;
-    if (made == null) {
-      super.askAgain();
+  Fingerprints judgedBy() {
+    return compared == null ? fingerprints() : compared;
+  }
+
+  @Override
+  void waitedFor(StoredOperation operation) {
+    if (compared == null) {
+      super.waitedFor(operation);
     } else {
-      compare(made);
+      judge(operation, compared);
     }
+  }
+
+  @Override
+  void waitedInVain() {
+    if (compared == null) {
+      super.waitedInVain();
+    } else {
+      comesTooLate();
+    }
+  }
+
+  /** The operation was released meanwhile, and the body is gone. */
+  private void comesTooLate() {
+    answer(Result.IN_FLIGHT, Problems.inFlight(Duration.ZERO));
   }
 
   // ---- on its way out

@@ -162,6 +162,14 @@ public record ProblemType(
               SAME,
               503),
           of(
+              "store-recovering",
+              "The store of keys may have lost some",
+              "The store was replaced or restarted a moment ago, and may have forgotten operations."
+                  + " Until those that are under way have shown themselves, nothing new is begun."
+                  + " Nothing was sent on.",
+              "Wait for Retry-After and send the same request with the same key again.",
+              503),
+          of(
               "authorization-unavailable",
               "The caller can't be checked",
               "The service that knows who may call does not answer. Nothing was sent on.",

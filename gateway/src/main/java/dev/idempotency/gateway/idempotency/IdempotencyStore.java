@@ -56,6 +56,15 @@ public interface IdempotencyStore {
    */
   CompletionStage<WriteReply> release(Reservation reservation);
 
+  /**
+   * For how many milliseconds the store has surely kept all it was told about the operation, by its
+   * own clock: since it was started, took another's place or was found empty. Answered from memory,
+   * at once. {@link Long#MAX_VALUE} for a store that forgets nothing, or that is not watched.
+   */
+  default long sinceLoss(OperationId id) {
+    return Long.MAX_VALUE;
+  }
+
   /** Reads the record without changing anything. */
   CompletionStage<Optional<StoredOperation>> find(OperationId id);
 }

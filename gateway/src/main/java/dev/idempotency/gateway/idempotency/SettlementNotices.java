@@ -19,8 +19,8 @@ public interface SettlementNotices {
    * Watches an operation.
    *
    * @param changed runs each time its record may have been settled, released or resolved, until the
-   *     registration ends; once at least after the watch has really begun, so that what happened
-   *     before is not missed
+   *     registration ends, and never before this method returns; once at least after the watch has
+   *     really begun, so that what happened before is not missed
    */
   Registration watch(OperationId id, Runnable changed);
 }

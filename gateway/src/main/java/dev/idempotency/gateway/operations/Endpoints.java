@@ -1,5 +1,6 @@
 package dev.idempotency.gateway.operations;
 
+import dev.idempotency.gateway.idempotency.StoreFinding;
 import io.netty.handler.codec.http.FullHttpRequest;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import java.util.ArrayList;
@@ -66,8 +67,19 @@ final class Endpoints {
     json.append("{\"status\":\"").append(state.ready() ? "ready" : "not-ready");
     json.append("\",\"checks\":{\"store\":\"").append(state.storeUp() ? "up" : "down");
     JsonText.quote(json.append("\",\"store_detail\":"), state.storeDetail());
-    json.append(",\"draining\":").append(state.draining()).append("}}");
+    findings(json.append(",\"store_findings\":["), state.findings());
+    json.append("],\"draining\":").append(state.draining()).append("}}");
     return AdminResponse.json(state.ready() ? 200 : 503, json.toString());
+  }
+
+  private static void findings(StringBuilder json, List<StoreFinding> findings) {
+    for (StoreFinding finding : findings) {
+      json.append(json.charAt(json.length() - 1) == '[' ? "" : ",");
+      String severity = finding.severity().name().toLowerCase(Locale.ROOT);
+      json.append("{\"severity\":\"").append(severity);
+      JsonText.quote(json.append("\",\"code\":"), finding.code());
+      JsonText.quote(json.append(",\"text\":"), finding.text()).append('}');
+    }
   }
 
   private AdminResponse scrape(FullHttpRequest request) {

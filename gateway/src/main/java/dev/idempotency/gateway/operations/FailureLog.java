@@ -17,6 +17,7 @@ public final class FailureLog implements ExchangeListener {
 
   private final Sparingly storeFailures;
   private final Sparingly dropped;
+  private final Sparingly unkept;
   private final Sparingly fenced;
   private final Sparingly unreadable;
   private final Sparingly bugs;
@@ -28,6 +29,7 @@ public final class FailureLog implements ExchangeListener {
   FailureLog(LongSupplier nanoTime) {
     storeFailures = new Sparingly(nanoTime);
     dropped = new Sparingly(nanoTime);
+    unkept = new Sparingly(nanoTime);
     fenced = new Sparingly(nanoTime);
     unreadable = new Sparingly(nanoTime);
     bugs = new Sparingly(nanoTime);
@@ -48,6 +50,17 @@ public final class FailureLog implements ExchangeListener {
                       + " outcome becomes unknown when its lease ends{}",
                   others(more)));
     }
+  }
+
+  @Override
+  public void deferredResponseDropped() {
+    unkept.run(
+        more ->
+            LOG.warn(
+                "The store is away and limits.backlog is full of responses to be stored: the record"
+                    + " will say that the operation is done, and duplicates get no replay (409"
+                    + " response-not-kept){}",
+                others(more)));
   }
 
   @Override

@@ -50,6 +50,7 @@ final class GatewayCollector implements MultiCollector {
     failures(all);
     upstreams(all);
     AddressSeries.collect(metrics.gauges.addresses, all);
+    StoreSeries.collect(metrics, all);
     gauges(all);
     return new MetricSnapshots(all);
   }

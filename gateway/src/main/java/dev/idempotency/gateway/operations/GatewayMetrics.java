@@ -4,6 +4,7 @@ import dev.idempotency.gateway.exchange.Authorizer;
 import dev.idempotency.gateway.exchange.BodyBudget;
 import dev.idempotency.gateway.exchange.ExchangeListener;
 import dev.idempotency.gateway.http.RequestHead;
+import dev.idempotency.gateway.idempotency.StoreHealth;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -38,6 +39,7 @@ public final class GatewayMetrics implements ExchangeListener {
   final LongAdder deferred = new LongAdder();
   final LongAdder written = new LongAdder();
   final LongAdder dropped = new LongAdder();
+  final LongAdder droppedResponses = new LongAdder();
   final LongAdder renewalFailures = new LongAdder();
   final LongAdder fenced = new LongAdder();
   final LongAdder storeFailures = new LongAdder();
@@ -119,6 +121,16 @@ public final class GatewayMetrics implements ExchangeListener {
    */
   public void tokenKeys(LongSupplier age) {
     gauges.tokenKeysAge = age;
+  }
+
+  /** Shows the memory of responses that wait to be stored. */
+  public void deferredBytes(LongSupplier bytes) {
+    gauges.deferredBytes = bytes;
+  }
+
+  /** Shows what threatens the records, and what the store has thrown away. */
+  public void storeHealth(StoreHealth health) {
+    gauges.store = health;
   }
 
   /** Shows writes that wait to be tried again; called once for each event loop. */
@@ -222,6 +234,11 @@ public final class GatewayMetrics implements ExchangeListener {
   @Override
   public void deferredWriteEnded(boolean done) {
     (done ? written : dropped).increment();
+  }
+
+  @Override
+  public void deferredResponseDropped() {
+    droppedResponses.increment();
   }
 
   @Override

@@ -1,6 +1,7 @@
 package dev.idempotency.gateway.operations;
 
 import dev.idempotency.gateway.exchange.BodyBudget;
+import dev.idempotency.gateway.idempotency.StoreHealth;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -16,6 +17,8 @@ final class Gauges {
   volatile @Nullable Readiness readiness;
   volatile @Nullable IntSupplier clientConnections;
   volatile @Nullable LongSupplier tokenKeysAge;
+  volatile @Nullable LongSupplier deferredBytes;
+  volatile @Nullable StoreHealth store;
   final List<IntSupplier> deferredWrites = new CopyOnWriteArrayList<>();
   final List<UpstreamPool> upstreams = new CopyOnWriteArrayList<>();
   final List<UpstreamAddresses> addresses = new CopyOnWriteArrayList<>();

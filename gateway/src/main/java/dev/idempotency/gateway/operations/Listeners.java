@@ -72,6 +72,11 @@ public final class Listeners implements ExchangeListener {
   }
 
   @Override
+  public void deferredResponseDropped() {
+    tell(ExchangeListener::deferredResponseDropped);
+  }
+
+  @Override
   public void renewalFailed() {
     tell(ExchangeListener::renewalFailed);
   }

@@ -46,6 +46,15 @@ public record TlsFiles(
     }
   }
 
+  /**
+   * Reads them once, for those who do not follow their changes.
+   *
+   * @throws TlsFileException naming the file that is of no use
+   */
+  public Contents load() throws TlsFileException {
+    return parse(read());
+  }
+
   Bytes read() throws TlsFileException {
     return new Bytes(read(certificate), read(privateKey), read(authorities));
   }

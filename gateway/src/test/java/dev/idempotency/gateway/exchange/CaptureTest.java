@@ -22,7 +22,8 @@ class CaptureTest {
         Outcome.COMPLETED,
         false,
         new BodyBuffer(limit, budget),
-        AnswerRule.DEFAULT);
+        AnswerRule.DEFAULT,
+        null);
   }
 
   private static String stored(Capture capture) {

@@ -1,5 +1,6 @@
 package dev.idempotency.gateway.exchange;
 
+import dev.idempotency.gateway.idempotency.AttemptToken;
 import dev.idempotency.gateway.idempotency.Fingerprint;
 import dev.idempotency.gateway.idempotency.OperationId;
 import dev.idempotency.gateway.idempotency.OperationStore;
@@ -16,8 +17,10 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
@@ -33,7 +36,13 @@ final class FakeStore implements OperationStore {
   private final List<StoredResponse> completed = new ArrayList<>();
   private final List<Resolution> resolutions = new ArrayList<>();
   private final ArrayDeque<Open> open = new ArrayDeque<>();
+  private final List<Integer> dropped = new ArrayList<>();
+  private final Map<Integer, byte[]> pieces = new TreeMap<>();
+  private final List<Runnable> watches = new ArrayList<>();
   private @Nullable Error error;
+
+  /** For how many milliseconds nothing was forgotten. */
+  long sinceLoss = Long.MAX_VALUE;
 
   /** Every command so far, such as {@code renew 1}: its name and the attempt. */
   List<String> commands() {
@@ -129,6 +138,11 @@ final class FakeStore implements OperationStore {
   }
 
   @Override
+  public long sinceLoss(OperationId id) {
+    return sinceLoss;
+  }
+
+  @Override
   public CompletionStage<ReserveReply> reserve(Reservation reservation) {
     return told("reserve", reservation).thenApply(ReserveReply.class::cast);
   }
@@ -204,6 +218,52 @@ final class FakeStore implements OperationStore {
     CompletableFuture<Object> reply = new CompletableFuture<>();
     open.add(new Open(null, reply));
     return reply;
+  }
+
+  @Override
+  public CompletionStage<Void> put(Reservation reservation, int index, byte[] bytes) {
+    pieces.put(index, bytes.clone());
+    return told("put " + index + " of", reservation).thenApply(done -> null);
+  }
+
+  @Override
+  public CompletionStage<byte[]> get(OperationId id, AttemptToken token, int index) {
+    commands.add("get " + index);
+    CompletableFuture<Object> reply = new CompletableFuture<>();
+    open.add(new Open(null, reply));
+    return reply.thenApply(byte[].class::cast);
+  }
+
+  @Override
+  public CompletionStage<Void> drop(Reservation reservation, int count) {
+    dropped.add(count);
+    return CompletableFuture.completedFuture(null);
+  }
+
+  /** How many pieces of a response were dropped, each time. */
+  List<Integer> dropped() {
+    return dropped;
+  }
+
+  /** What was written of a response, by its index. */
+  Map<Integer, byte[]> pieces() {
+    return pieces;
+  }
+
+  @Override
+  public Registration watch(OperationId id, Runnable changed) {
+    watches.add(changed);
+    return () -> watches.remove(changed);
+  }
+
+  /** How many watches there are. */
+  int watches() {
+    return watches.size();
+  }
+
+  /** Says to all who watch that something changed. */
+  void tell() {
+    List.copyOf(watches).forEach(Runnable::run);
   }
 
   private CompletableFuture<Object> told(String name, Reservation reservation) {

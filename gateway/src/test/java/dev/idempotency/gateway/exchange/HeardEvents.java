@@ -56,6 +56,11 @@ final class HeardEvents implements ExchangeListener {
   }
 
   @Override
+  public void deferredResponseDropped() {
+    events.add("response dropped");
+  }
+
+  @Override
   public void deferredWriteEnded(boolean written) {
     events.add(written ? "written" : "given up");
   }

@@ -12,6 +12,7 @@ import dev.idempotency.gateway.idempotency.StoredOperation.OutcomeUnknown;
 import dev.idempotency.gateway.idempotency.StoredResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -347,7 +348,7 @@ class KeyedExchangeTest {
     Stage stage = Stage.with().bypass().patience(Duration.ofSeconds(2)).open();
     Stage.Call call = stage.whole("k", "{}");
     stage.store.existing(1, new InFlight(Duration.ofSeconds(3)));
-    stage.scheduler.advance(Duration.ofMillis(100));
+    stage.store.tell();
     stage.store.failNotExecuted();
 
     assertThat(call.client().problem()).isEqualTo("store-unavailable");
@@ -363,8 +364,8 @@ class KeyedExchangeTest {
     Stage.Call call = stage.whole("k", "{}");
     stage.store.existing(1, inFlight(9_000));
     assertThat(call.client().isAnswered()).isFalse();
-    stage.scheduler.advance(Duration.ofMillis(100));
-    stage.store.existing(1, DONE);
+    stage.store.tell();
+    stage.store.found(1, Stage.fingerprint("{}"), DONE);
 
     assertThat(call.client().text()).isEqualTo("made");
     isOver(stage);
@@ -374,14 +375,17 @@ class KeyedExchangeTest {
   void duplicateWhosePatienceEndsIsRefusedAndTakesNothingOver() {
     Stage stage = Stage.with().patience(Duration.ofSeconds(2)).open();
     Stage.Call call = stage.whole("k", "{}");
+    stage.store.existing(1, inFlight(9_000));
     for (int i = 0; i < 100 && !call.client().isAnswered(); i++) {
-      stage.store.existing(1, inFlight(9_000));
       stage.scheduler.advance(Duration.ofMillis(250));
+      if (stage.store.open() > 0) {
+        stage.store.found(1, Stage.fingerprint("{}"), inFlight(9_000));
+      }
     }
 
     assertThat(call.client().problem()).isEqualTo("request-in-flight");
-    assertThat(stage.store.commands()).containsOnly("reserve 1");
-    assertThat(stage.store.commands()).hasSizeBetween(8, 20);
+    assertThat(stage.scheduler.currentTimeMillis()).isEqualTo(3_000);
+    assertThat(stage.store.commands()).containsExactly("reserve 1", "find", "find", "find");
     isOver(stage);
   }
 
@@ -403,9 +407,11 @@ class KeyedExchangeTest {
     Stage stage = Stage.with().patience(Duration.ofSeconds(2)).open();
     stage.whole("k", "{}");
     stage.store.existing(1, inFlight(9_000));
-    stage.scheduler.advance(Duration.ofMillis(100));
+    stage.store.tell();
+    stage.store.reply(Optional.empty());
     stage.store.acquire();
 
+    assertThat(stage.store.commands()).containsExactly("reserve 1", "find", "reserve 1");
     assertThat(stage.upstream.waiting()).isEqualTo(1);
   }
 

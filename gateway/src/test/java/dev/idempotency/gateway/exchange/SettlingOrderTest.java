@@ -66,7 +66,7 @@ class SettlingOrderTest {
     stage.exchanges.retryDeferredWrites();
     assertThat(stage.store.commands()).containsExactly("reserve 1", "Completed 1", "Completed 1");
     happens(stage, call);
-    assertThat(stage.store.commands()).hasSize(3);
+    assertThat(stage.store.commands()).filteredOn("Completed 1"::equals).hasSize(2);
     stage.store.done();
 
     assertThat(stage.exchanges.deferredWrites()).isZero();

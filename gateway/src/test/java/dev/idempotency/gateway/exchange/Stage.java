@@ -48,6 +48,7 @@ final class Stage {
             store,
             scheduler,
             budget,
+            new BodyBudget(settings.backlog),
             settings.proxied ? AddressRanges.of(List.of("10.0.0.0/8")) : AddressRanges.NONE,
             heard);
   }
@@ -155,7 +156,8 @@ final class Stage {
   /** What a route can say. */
   static final class Settings {
     private long budget = 1 << 20;
-    private Duration patience = Duration.ZERO;
+    private Route.Waiting waiting = Route.Waiting.of(Duration.ZERO);
+    private long backlog = 1 << 20;
     private UnknownPolicy unknown = UnknownPolicy.HOLD;
     private Route.Safety safety = Route.Safety.NONE;
     private boolean bypass;
@@ -193,13 +195,28 @@ final class Stage {
       return this;
     }
 
+    Settings backlog(long bytes) {
+      backlog = bytes;
+      return this;
+    }
+
     Settings patience(Duration time) {
-      patience = time;
+      waiting = Route.Waiting.of(time);
+      return this;
+    }
+
+    Settings waiting(Route.Waiting rule) {
+      waiting = rule;
       return this;
     }
 
     Settings retry() {
       unknown = UnknownPolicy.RETRY;
+      return this;
+    }
+
+    Settings safety(Route.Safety wanted) {
+      safety = wanted;
       return this;
     }
 
@@ -281,7 +298,7 @@ final class Stage {
           new TextFingerprinter(),
           Duration.ofHours(1),
           LEASE,
-          Route.Waiting.of(patience),
+          waiting,
           unknown,
           safety,
           bypass,

@@ -530,12 +530,12 @@ class UploadExchangeTest {
     Stage stage = Stage.with().streamsRequest().patience(Duration.ofSeconds(2)).open();
     Stage.Call call = stage.upload("k", -1);
     stage.store.existing(1, OPEN, IN_FLIGHT);
-    stage.scheduler.advance(Duration.ofMillis(100));
-    stage.store.existing(1, Stage.fingerprint("same"), IN_FLIGHT);
+    stage.store.tell();
+    stage.store.found(1, Stage.fingerprint("same"), IN_FLIGHT);
     body(call, "same");
     call.exchange().bodyEnd();
     stage.store.found(1, Stage.fingerprint("same"), IN_FLIGHT);
-    stage.scheduler.advance(Duration.ofMillis(100));
+    stage.store.tell();
     stage.store.found(1, Stage.fingerprint("same"), DONE);
 
     assertThat(call.client().text()).isEqualTo("made");

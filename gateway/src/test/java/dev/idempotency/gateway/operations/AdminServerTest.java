@@ -110,7 +110,8 @@ class AdminServerTest {
     assertThat(response.body())
         .isEqualTo(
             "{\"status\":\"ready\",\"checks\":{\"store\":\"up\","
-                + "\"store_detail\":\"memory, \\\"3\\\" records\",\"draining\":false}}\n");
+                + "\"store_detail\":\"memory, \\\"3\\\" records\",\"store_findings\":[],"
+                + "\"draining\":false}}\n");
   }
 
   @Test

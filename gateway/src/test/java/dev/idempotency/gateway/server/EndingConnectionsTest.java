@@ -167,6 +167,7 @@ class EndingConnectionsTest {
         MemoryIdempotencyStore.create(),
         none,
         new BodyBudget(1 << 20),
+        new BodyBudget(1 << 20),
         AddressRanges.NONE,
         new ExchangeListener() {});
   }

@@ -12,12 +12,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.idempotency.Audit;
 import dev.idempotency.gateway.idempotency.Fingerprint;
-import dev.idempotency.gateway.idempotency.IdempotencyStore;
 import dev.idempotency.gateway.idempotency.Note;
 import dev.idempotency.gateway.idempotency.OpenOperation;
 import dev.idempotency.gateway.idempotency.OpenOperations;
 import dev.idempotency.gateway.idempotency.OperationId;
-import dev.idempotency.gateway.idempotency.OperationStore;
 import dev.idempotency.gateway.idempotency.Reservation;
 import dev.idempotency.gateway.idempotency.ReserveReply;
 import dev.idempotency.gateway.idempotency.Resolution;
@@ -44,15 +42,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** What every store promises. */
-public abstract class StoreContractTest {
+public abstract class StoreContractTest extends NoticesContract {
 
   private static final Duration SHORT = Duration.ofMillis(80);
   private static final Settlement UNKNOWN = new Settlement.Unknown();
   private static final long MARKS = 0xFEDC_BA98_7654_3210L;
   private static final Settlement DONE = new Settlement.Completed(response("done"));
-
-  /** The store under test. */
-  protected abstract IdempotencyStore store();
 
   /** Lets at least that much of the store's time pass. */
   protected abstract void elapse(Duration time);
@@ -491,11 +486,6 @@ public abstract class StoreContractTest {
 
   // ---- operations that are not finished
 
-  /** The store under test, all of it. */
-  protected OperationStore operations() {
-    return (OperationStore) store();
-  }
-
   private static final Audit AUDIT = new Audit("alice", "the bank says so");
   private static final Duration ALIVE_TOO = Duration.ofMillis(-1);
 
@@ -503,8 +493,7 @@ public abstract class StoreContractTest {
     Map<OperationId, OpenOperation> found = new LinkedHashMap<>();
     String cursor = "";
     do {
-      OpenOperations.Page next =
-          await(operations().list(new OpenOperations.Query(cursor, least, page)));
+      OpenOperations.Page next = await(store().list(new OpenOperations.Query(cursor, least, page)));
       for (OpenOperation operation : next.operations()) {
         assertThat(found.put(operation.id(), operation)).as("listed twice").isNull();
       }
@@ -514,7 +503,7 @@ public abstract class StoreContractTest {
   }
 
   private ResolveReply resolve(Reservation owner, Resolution.Action action) {
-    return await(operations().resolve(resolution(owner, action)));
+    return await(store().resolve(resolution(owner, action)));
   }
 
   private static Resolution resolution(Reservation owner, Resolution.Action action) {
@@ -554,7 +543,7 @@ public abstract class StoreContractTest {
       assertThat(open(Duration.ZERO, page)).containsKeys(mine.toArray(new OperationId[0]));
     }
     OpenOperations.Query senseless = new OpenOperations.Query("senseless", Duration.ZERO, 1_000);
-    assertThat(await(operations().list(senseless)).operations()).isNotEmpty();
+    assertThat(await(store().list(senseless)).operations()).isNotEmpty();
   }
 
   @Test
@@ -587,12 +576,12 @@ public abstract class StoreContractTest {
   @Test
   void countsAreByAge() {
     List<Duration> ages = List.of(ALIVE_TOO, Duration.ZERO, Duration.ofHours(1));
-    List<Long> before = await(operations().count(ages));
+    List<Long> before = await(store().count(ages));
     unknown();
     lapsed();
     reserved();
     completed();
-    List<Long> after = await(operations().count(ages));
+    List<Long> after = await(store().count(ages));
     // Others may lapse meanwhile.
     assertThat(after.get(0) - before.get(0)).isGreaterThanOrEqualTo(3);
     assertThat(after.get(1) - before.get(1)).isGreaterThanOrEqualTo(2);
@@ -602,10 +591,10 @@ public abstract class StoreContractTest {
   @Test
   void probeIsClaimedByOneAtATime() {
     Reservation owner = unknown();
-    assertThat(await(operations().claimProbe(owner.id(), 1, Duration.ofMinutes(1))))
+    assertThat(await(store().claimProbe(owner.id(), 1, Duration.ofMinutes(1))))
         .isEqualTo(new OpenOperations.ProbeClaim.Claimed(0));
     OpenOperations.ProbeClaim second =
-        await(operations().claimProbe(owner.id(), 1, Duration.ofMinutes(1)));
+        await(store().claimProbe(owner.id(), 1, Duration.ofMinutes(1)));
     assertThat(((OpenOperations.ProbeClaim.Busy) second).left())
         .isPositive()
         .isLessThanOrEqualTo(Duration.ofMinutes(1));
@@ -615,7 +604,7 @@ public abstract class StoreContractTest {
   void probeIsClaimedAgainWhenTheTimeIsOverAndTriesAreCounted() {
     Reservation owner = unknown();
     for (int tries = 0; tries < 3; tries++) {
-      assertThat(await(operations().claimProbe(owner.id(), 1, SHORT)))
+      assertThat(await(store().claimProbe(owner.id(), 1, SHORT)))
           .isEqualTo(new OpenOperations.ProbeClaim.Claimed(tries));
       elapse(SHORT.plusMillis(5));
     }
@@ -623,23 +612,23 @@ public abstract class StoreContractTest {
     await(store().release(owner));
     Reservation next = rival(owner);
     await(store().reserve(next));
-    assertThat(await(operations().claimProbe(owner.id(), 1, SHORT)))
+    assertThat(await(store().claimProbe(owner.id(), 1, SHORT)))
         .isEqualTo(new OpenOperations.ProbeClaim.Claimed(0));
   }
 
   @Test
   void probeOfWhatIsFinishedGoneOrAnotherAttemptIsNotClaimed() {
     OpenOperations.ProbeClaim none = new OpenOperations.ProbeClaim.Busy(Duration.ZERO);
-    assertThat(await(operations().claimProbe(completed().id(), 1, SHORT))).isEqualTo(none);
-    assertThat(await(operations().claimProbe(Fixtures.operation(), 1, SHORT))).isEqualTo(none);
-    assertThat(await(operations().claimProbe(unknown().id(), 2, SHORT))).isEqualTo(none);
+    assertThat(await(store().claimProbe(completed().id(), 1, SHORT))).isEqualTo(none);
+    assertThat(await(store().claimProbe(Fixtures.operation(), 1, SHORT))).isEqualTo(none);
+    assertThat(await(store().claimProbe(unknown().id(), 2, SHORT))).isEqualTo(none);
   }
 
   @Test
   void resolvedAsCompletedIsReplayedAndFencesItsFormerOwner() {
     for (Reservation owner : List.of(unknown(), lapsed())) {
       Resolution resolution = resolution(owner, new Resolution.Complete(response("found")));
-      assertThat(await(operations().resolve(resolution))).isEqualTo(ResolveReply.DONE);
+      assertThat(await(store().resolve(resolution))).isEqualTo(ResolveReply.DONE);
       State found = new StoredOperation.Completed(response("found"));
       assertThat(existing(store().reserve(rival(owner))).state()).isEqualTo(found);
       assertThat(state(owner)).isEqualTo(found);
@@ -647,7 +636,7 @@ public abstract class StoreContractTest {
           .isEqualTo(owner.fingerprint());
       assertThat(fenced(store().settle(owner, DONE))).isEqualTo(found);
       assertThat(fenced(store().renew(owner))).isEqualTo(found);
-      assertThat(await(operations().resolve(resolution))).isEqualTo(ResolveReply.DONE);
+      assertThat(await(store().resolve(resolution))).isEqualTo(ResolveReply.DONE);
       assertThat(open(ALIVE_TOO, 1_000)).doesNotContainKey(owner.id());
     }
   }
@@ -658,7 +647,7 @@ public abstract class StoreContractTest {
     assertThat(resolve(owner, new Resolution.Release())).isEqualTo(ResolveReply.DONE);
     assertThat(open(ALIVE_TOO, 1_000)).doesNotContainKey(owner.id());
     assertThat(await(store().reserve(rival(owner)))).isEqualTo(ReserveReply.ACQUIRED);
-    assertThat(await(operations().history(owner.id())))
+    assertThat(await(store().history(owner.id())))
         .extracting(OpenOperations.Entry::what)
         .containsExactly("release");
   }
@@ -679,7 +668,7 @@ public abstract class StoreContractTest {
     await(store().settle(owner, UNKNOWN));
     Resolution longer =
         Resolution.of(owner.id(), 1, new Resolution.Extend(), Duration.ofMinutes(5), AUDIT);
-    assertThat(await(operations().resolve(longer))).isEqualTo(ResolveReply.DONE);
+    assertThat(await(store().resolve(longer))).isEqualTo(ResolveReply.DONE);
     elapse(SHORT.multipliedBy(3));
     assertThat(state(owner)).isEqualTo(new StoredOperation.OutcomeUnknown(false));
   }
@@ -698,7 +687,7 @@ public abstract class StoreContractTest {
           .isEqualTo(doneState());
       assertThat(resolve(unknown().following(1), action)).isInstanceOf(ResolveReply.Refused.class);
       assertThat(resolve(reservation(), action)).isEqualTo(ResolveReply.GONE);
-      assertThat(await(operations().history(done.id()))).isEmpty();
+      assertThat(await(store().history(done.id()))).isEmpty();
     }
   }
 
@@ -707,14 +696,14 @@ public abstract class StoreContractTest {
     Reservation owner = unknown();
     resolve(owner, new Resolution.Extend());
     resolve(owner, new Resolution.Complete(response("found")));
-    List<OpenOperations.Entry> history = await(operations().history(owner.id()));
+    List<OpenOperations.Entry> history = await(store().history(owner.id()));
     assertThat(history)
         .extracting(OpenOperations.Entry::what)
         .containsExactly("extend", "complete");
     assertThat(history).allSatisfy(entry -> assertThat(entry.audit()).isEqualTo(AUDIT));
     assertThat(history).allSatisfy(entry -> assertThat(entry.attempt()).isEqualTo(1));
     assertThat(history.get(0).at()).isPositive().isLessThanOrEqualTo(history.get(1).at());
-    assertThat(await(operations().history(reserved().id()))).isEmpty();
+    assertThat(await(store().history(reserved().id()))).isEmpty();
   }
 
   @Test
@@ -723,11 +712,11 @@ public abstract class StoreContractTest {
     for (int i = 1; i <= 40; i++) {
       Audit audit = new Audit("bob", "number " + i);
       await(
-          operations()
+          store()
               .resolve(
                   Resolution.of(owner.id(), 1, new Resolution.Extend(), owner.retention(), audit)));
     }
-    List<OpenOperations.Entry> history = await(operations().history(owner.id()));
+    List<OpenOperations.Entry> history = await(store().history(owner.id()));
     assertThat(history).hasSize(32);
     assertThat(history.get(31).audit().why()).isEqualTo("number 40");
   }

@@ -28,11 +28,14 @@ public final class RedisCluster implements AutoCloseable {
 
   private final List<RedisServer> nodes;
   private final List<Integer> busPorts;
+  private final List<Integer> tlsPorts;
   private final Path folder;
 
-  private RedisCluster(List<RedisServer> nodes, List<Integer> busPorts, Path folder) {
+  private RedisCluster(
+      List<RedisServer> nodes, List<Integer> busPorts, List<Integer> tlsPorts, Path folder) {
     this.nodes = nodes;
     this.busPorts = busPorts;
+    this.tlsPorts = tlsPorts;
     this.folder = folder;
   }
 
@@ -51,21 +54,38 @@ public final class RedisCluster implements AutoCloseable {
    * @param options of each node
    */
   public static RedisCluster start(boolean replicated, String... options) {
+    return start(replicated, false, options);
+  }
+
+  private static RedisCluster start(boolean replicated, boolean tls, String... options) {
     Path folder = folder();
     int count = replicated ? 2 * MASTERS : MASTERS;
     List<Integer> busPorts =
         IntStream.range(0, count).mapToObj(i -> RedisProcess.freePort()).toList();
+    List<Integer> tlsPorts =
+        IntStream.range(0, tls ? count : 0).mapToObj(i -> RedisProcess.freePort()).toList();
     List<Supplier<RedisServer>> starts = new ArrayList<>();
     for (int i = 0; i < count; i++) {
-      String[] all = options(folder, i, busPorts.get(i), options);
+      String[] more = tls ? with(options, "--tls-port", tlsPorts.get(i)) : options;
+      String[] all = options(folder, i, busPorts.get(i), more);
       starts.add(() -> RedisServer.start(all));
     }
-    RedisCluster cluster = new RedisCluster(RedisServers.startAll(starts), busPorts, folder);
+    RedisCluster cluster =
+        new RedisCluster(RedisServers.startAll(starts), busPorts, tlsPorts, folder);
     cluster.meet();
     if (replicated) {
       cluster.replicate();
     }
     return cluster;
+  }
+
+  /**
+   * A cluster of one's own whose nodes speak TLS to each other, and to clients on a second port.
+   *
+   * @param options of each node, with its certificate
+   */
+  public static RedisCluster startTls(String... options) {
+    return start(false, true, options);
   }
 
   private static String[] options(Path folder, int number, int busPort, String... more) {
@@ -85,6 +105,12 @@ public final class RedisCluster implements AutoCloseable {
                 "--cluster-replica-validity-factor",
                 "0"));
     all.addAll(List.of(more));
+    return all.toArray(String[]::new);
+  }
+
+  private static String[] with(String[] options, String name, int value) {
+    List<String> all = new ArrayList<>(List.of(options));
+    all.addAll(List.of(name, Integer.toString(value)));
     return all.toArray(String[]::new);
   }
 
@@ -109,7 +135,8 @@ public final class RedisCluster implements AutoCloseable {
           "CLUSTER",
           "MEET",
           "127.0.0.1",
-          Integer.toString(nodes.get(i).port()),
+          // Over the bus they take the port that they speak TLS on for the main one.
+          Integer.toString(tlsPorts.isEmpty() ? nodes.get(i).port() : tlsPorts.get(i)),
           Integer.toString(busPorts.get(i)));
     }
     awaitOk();
@@ -162,6 +189,12 @@ public final class RedisCluster implements AutoCloseable {
             .limit(MASTERS)
             .map(node -> "127.0.0.1:" + node.port())
             .collect(Collectors.joining(","));
+  }
+
+  /** Of a cluster that speaks TLS. */
+  public String tlsUrl() {
+    return "rediss-cluster://"
+        + tlsPorts.stream().map(port -> "127.0.0.1:" + port).collect(Collectors.joining(","));
   }
 
   /** Masters first, then the replica of each in the same order. */

@@ -87,7 +87,14 @@ final class RedisProcess {
       command.addAll(List.of(options.get(1), "--sentinel"));
     }
     command.addAll(List.of("--port", Integer.toString(port), "--bind", "127.0.0.1"));
-    command.addAll(sentinel ? List.of() : options);
+    if (!sentinel) {
+      // A replica puts away what it is sent, also where nothing is to be saved: under a name that
+      // no other server reads when it starts, and not for long.
+      command.addAll(List.of("--dbfilename", "redis-" + port + ".rdb"));
+      command.addAll(List.of("--rdb-del-sync-files", "yes"));
+      command.addAll(List.of("--repl-diskless-load", "on-empty-db"));
+      command.addAll(options);
+    }
     Process watch =
         new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD).start();
     String pid =

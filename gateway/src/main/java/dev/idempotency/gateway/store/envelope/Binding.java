@@ -11,7 +11,7 @@ import java.nio.ByteBuffer;
  * to another operation, attempt, status or fingerprint would be a stored answer shown to the wrong
  * caller.
  */
-record Binding(OperationId id, long attempt, Fingerprint fingerprint, int status) {
+record Binding(OperationId id, long attempt, Fingerprint fingerprint, int status) implements Bound {
 
   private static final int LENGTH = OperationId.LENGTH + 8 + 1 + Fingerprint.LENGTH + 2;
 
@@ -23,8 +23,8 @@ record Binding(OperationId id, long attempt, Fingerprint fingerprint, int status
     return new Binding(id, operation.attempt(), operation.fingerprint(), status);
   }
 
-  /** What is authenticated along with the contents: the envelope's head, then all of this. */
-  byte[] behind(byte[] envelope, int head) {
+  @Override
+  public byte[] behind(byte[] envelope, int head) {
     return ByteBuffer.allocate(head + LENGTH)
         .put(envelope, 0, head)
         .put(id.toByteArray())

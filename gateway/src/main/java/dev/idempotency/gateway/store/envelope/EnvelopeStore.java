@@ -1,5 +1,6 @@
 package dev.idempotency.gateway.store.envelope;
 
+import dev.idempotency.gateway.idempotency.AttemptToken;
 import dev.idempotency.gateway.idempotency.Note;
 import dev.idempotency.gateway.idempotency.OpenOperation;
 import dev.idempotency.gateway.idempotency.OperationId;
@@ -129,6 +130,11 @@ public final class EnvelopeStore implements OperationStore {
   }
 
   @Override
+  public long sinceLoss(OperationId id) {
+    return inner.sinceLoss(id);
+  }
+
+  @Override
   public CompletionStage<WriteReply> release(Reservation reservation) {
     return fenced(reservation, inner.release(reservation));
   }
@@ -226,6 +232,57 @@ public final class EnvelopeStore implements OperationStore {
   @Override
   public CompletionStage<List<Entry>> history(OperationId id) {
     return inner.history(id);
+  }
+
+  @Override
+  public Registration watch(OperationId id, Runnable changed) {
+    return inner.watch(id, changed);
+  }
+
+  @Override
+  public CompletionStage<Void> put(Reservation reservation, int index, byte[] bytes) {
+    if (!envelopes.encrypt()) {
+      return inner.put(reservation, index, bytes);
+    }
+    PieceBinding binding = new PieceBinding(reservation.id(), reservation.token(), index);
+    Supplier<byte[]> task = () -> envelopes.seal(binding, bytes);
+    CompletionStage<byte[]> sealed =
+        bytes.length <= LONG
+            ? CompletableFuture.completedFuture(task.get())
+            : elsewhere(task, task);
+    return sealed.thenCompose(put -> inner.put(reservation, index, put));
+  }
+
+  @Override
+  public CompletionStage<byte[]> get(OperationId id, AttemptToken token, int index) {
+    if (!envelopes.encrypt()) {
+      return inner.get(id, token, index);
+    }
+    PieceBinding binding = new PieceBinding(id, token, index);
+    return inner
+        .get(id, token, index)
+        .thenCompose(
+            piece -> {
+              Supplier<CompletionStage<byte[]>> task = () -> opened(binding, piece);
+              return piece.length <= LONG
+                  ? task.get()
+                  : elsewhere(task, task).thenCompose(done -> done);
+            });
+  }
+
+  private CompletionStage<byte[]> opened(PieceBinding binding, byte[] sealed) {
+    try {
+      return CompletableFuture.completedFuture(envelopes.open(binding, sealed));
+    } catch (UnreadableException | RuntimeException e) {
+      return CompletableFuture.failedFuture(
+          StoreUnavailableException.unreadable(
+              "a piece of " + named(binding.id()) + " can't be read: " + e.getMessage()));
+    }
+  }
+
+  @Override
+  public CompletionStage<Void> drop(Reservation reservation, int count) {
+    return inner.drop(reservation, count);
   }
 
   private static boolean isSealed(StoredOperation operation) {

@@ -118,7 +118,7 @@ final class Envelopes {
   }
 
   private static byte[] encrypted(
-      SecretKey key, Binding binding, byte[] head, byte[] fields, byte[] body) {
+      SecretKey key, Bound binding, byte[] head, byte[] fields, byte[] body) {
     int start = head.length + WRAPPED;
     byte[] envelope =
         Arrays.copyOf(head, Math.addExact(start + fields.length + Gcm.OVERHEAD, body.length));
@@ -165,7 +165,33 @@ final class Envelopes {
         : Contents.read(sealed.status(), decrypted(binding, envelope), 0, deflated, length);
   }
 
-  private byte[] decrypted(Binding binding, byte[] envelope) throws UnreadableException {
+  /** Whether anything is encrypted. */
+  boolean encrypt() {
+    return writing != null;
+  }
+
+  /** A piece of a response, encrypted; there is a key. */
+  byte[] seal(PieceBinding binding, byte[] piece) {
+    SecretKey key = writing;
+    if (key == null) {
+      throw new IllegalStateException("there is no key");
+    }
+    return encrypted(key, binding, head(false, piece.length), NOTHING, piece);
+  }
+
+  /**
+   * The piece that was encrypted.
+   *
+   * @throws UnreadableException if it can't be taken out
+   */
+  byte[] open(PieceBinding binding, byte[] sealed) throws UnreadableException {
+    if (sealed.length < PLAIN_HEAD || sealed[0] != FORMAT || sealed[1] != ENCRYPTED) {
+      throw new UnreadableException("it is of a format that this version does not know");
+    }
+    return decrypted(binding, sealed);
+  }
+
+  private byte[] decrypted(Bound binding, byte[] envelope) throws UnreadableException {
     int from = PLAIN_HEAD + 1;
     int head = envelope.length < from ? envelope.length : from + (envelope[PLAIN_HEAD] & 0xff);
     if (envelope.length < head + WRAPPED) {

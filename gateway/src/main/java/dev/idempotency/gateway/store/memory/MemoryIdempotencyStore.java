@@ -3,6 +3,7 @@ package dev.idempotency.gateway.store.memory;
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import com.github.benmanes.caffeine.cache.Expiry;
+import dev.idempotency.gateway.idempotency.AttemptToken;
 import dev.idempotency.gateway.idempotency.OperationId;
 import dev.idempotency.gateway.idempotency.OperationRecord;
 import dev.idempotency.gateway.idempotency.OperationRecord.Step;
@@ -22,6 +23,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -44,6 +46,8 @@ public final class MemoryIdempotencyStore implements OperationStore, StoreHealth
   private final Cache<OperationId, OperationRecord> records;
   private final Cache<OperationId, Companion> companions;
   private final AtomicLong weight = new AtomicLong();
+  private final Watches watches = new Watches();
+  private final Pieces pieces;
   private final LongSupplier nanoClock;
   private final long capacity;
 
@@ -54,6 +58,7 @@ public final class MemoryIdempotencyStore implements OperationStore, StoreHealth
     this.capacity = capacity;
     long origin = nanoClock.getAsLong();
     this.nanoClock = () -> nanoClock.getAsLong() - origin;
+    this.pieces = new Pieces(this.nanoClock, weight);
     this.records =
         Caffeine.newBuilder()
             .ticker(this.nanoClock::getAsLong)
@@ -144,18 +149,61 @@ public final class MemoryIdempotencyStore implements OperationStore, StoreHealth
   @Override
   public CompletionStage<WriteReply> settle(Reservation reservation, Settlement settlement) {
     Settlement kept = fitting(settlement);
-    return execute(
-        reservation.id(),
-        true,
-        (current, now) -> OperationRecord.settle(current, reservation, kept, now));
+    CompletionStage<WriteReply> reply =
+        execute(
+            reservation.id(),
+            true,
+            (current, now) -> OperationRecord.settle(current, reservation, kept, now));
+    watches.changed(reservation.id());
+    return reply;
   }
 
   @Override
   public CompletionStage<WriteReply> release(Reservation reservation) {
-    return execute(
-        reservation.id(),
-        true,
-        (current, now) -> OperationRecord.release(current, reservation, now));
+    CompletionStage<WriteReply> reply =
+        execute(
+            reservation.id(),
+            true,
+            (current, now) -> OperationRecord.release(current, reservation, now));
+    watches.changed(reservation.id());
+    return reply;
+  }
+
+  @Override
+  public CompletionStage<Void> put(Reservation reservation, int index, byte[] bytes) {
+    return pieces.put(reservation, index, bytes, capacity + capacity / 4)
+        ? CompletableFuture.completedFuture(null)
+        : CompletableFuture.failedFuture(full());
+  }
+
+  @Override
+  public CompletionStage<byte[]> get(OperationId id, AttemptToken token, int index) {
+    byte[] piece = pieces.get(id, token, index);
+    return piece != null
+        ? CompletableFuture.completedFuture(piece)
+        : CompletableFuture.failedFuture(
+            StoreUnavailableException.unreadable("a piece of the response is not there"));
+  }
+
+  @Override
+  public CompletionStage<Void> drop(Reservation reservation, int count) {
+    pieces.drop(reservation, count);
+    return CompletableFuture.completedFuture(null);
+  }
+
+  /** Calls back on whatever thread changes the record; see {@link #on}. */
+  @Override
+  public Registration watch(OperationId id, Runnable changed) {
+    return watches.watch(id, Runnable::run, changed);
+  }
+
+  /**
+   * The same store for one event loop: it tells of changes there.
+   *
+   * @param loop runs on that loop, later, what it is given
+   */
+  public OperationStore on(Executor loop) {
+    return new LoopView(this, watches, loop);
   }
 
   @Override
@@ -231,6 +279,7 @@ public final class MemoryIdempotencyStore implements OperationStore, StoreHealth
                       life(id, now() + resolution.retention().toMillis()))
                   : current;
             });
+    watches.changed(resolution.id());
     return Objects.requireNonNull(replied.getPlain());
   }
 

@@ -37,6 +37,14 @@ final class Call<R> {
   /** Whether it is for a node of a Cluster that is only about to get its slot. */
   boolean asking;
 
+  /** Whether it counts only once it has got as far as its link makes sure of. */
+  boolean confirmed;
+
+  /** With whom it waits for that; null while it does not. */
+  Confirmations.@Nullable Group group;
+
+  private byte @Nullable [] executed;
+
   /** How often a node of a Cluster did not execute it because of its slot. */
   int refusals;
 
@@ -83,6 +91,15 @@ final class Call<R> {
     current = null;
     at = null;
     lastRefusal = why;
+  }
+
+  /** What Redis has replied while the confirmation is awaited; null: nothing. */
+  byte @Nullable [] executed() {
+    return executed;
+  }
+
+  void executed(byte @Nullable [] reply) {
+    executed = reply;
   }
 
   /** Its time is over. */

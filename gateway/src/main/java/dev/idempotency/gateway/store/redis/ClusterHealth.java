@@ -1,6 +1,8 @@
 package dev.idempotency.gateway.store.redis;
 
+import dev.idempotency.gateway.idempotency.StoreFinding;
 import dev.idempotency.gateway.idempotency.StoreHealth;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -32,6 +34,16 @@ record ClusterHealth(Map<Endpoint, RedisLink> nodes, int unserved, String troubl
   @Override
   public boolean reachable() {
     return isKnown() && unserved == 0 && nodes.values().stream().allMatch(RedisLink::reachable);
+  }
+
+  @Override
+  public List<StoreFinding> findings() {
+    return nodes.values().stream().flatMap(node -> node.findings().stream()).toList();
+  }
+
+  @Override
+  public long evictions() {
+    return nodes.values().stream().mapToLong(RedisLink::evictions).sum();
   }
 
   @Override

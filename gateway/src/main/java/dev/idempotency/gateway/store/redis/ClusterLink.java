@@ -1,5 +1,6 @@
 package dev.idempotency.gateway.store.redis;
 
+import dev.idempotency.gateway.idempotency.StoreFinding;
 import io.lettuce.core.cluster.SlotHash;
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.ScheduledFuture;
@@ -48,7 +49,7 @@ final class ClusterLink implements Link, RedisLink.Neighbours, Topology.Listener
   private final LoopClient client;
   private final KeyNames names;
   private final Duration deadline;
-  private final Duration connect;
+  private final Terms terms;
   private final Topology topology;
   private final Tick tick;
 
@@ -67,13 +68,12 @@ final class ClusterLink implements Link, RedisLink.Neighbours, Topology.Listener
   private boolean promising = true;
   private boolean closed;
 
-  ClusterLink(
-      EventLoop loop, LoopClient client, KeyNames names, Duration deadline, Duration connect) {
+  ClusterLink(EventLoop loop, LoopClient client, KeyNames names, Terms terms) {
     this.loop = loop;
     this.client = client;
     this.names = names;
-    this.deadline = deadline;
-    this.connect = connect;
+    this.terms = terms;
+    this.deadline = terms.deadline();
     this.topology = new Topology(loop, client, deadline, this);
     this.tick = new Tick(loop, deadline.toNanos() / 8, this::onTick);
   }
@@ -108,6 +108,23 @@ final class ClusterLink implements Link, RedisLink.Neighbours, Topology.Listener
   }
 
   @Override
+  public List<StoreFinding> findings() {
+    return health.findings();
+  }
+
+  @Override
+  public long evictions() {
+    return health.evictions();
+  }
+
+  @Override
+  public long sinceLoss(byte[] key) {
+    RedisLink owner = owners[SlotHash.getSlot(key)];
+    // Without an owner nothing is executed either.
+    return owner == null ? Long.MAX_VALUE : owner.sinceLoss(key);
+  }
+
+  @Override
   public CompletionStage<Void> close() {
     CompletableFuture<Void> done = new CompletableFuture<>();
     try {
@@ -134,13 +151,13 @@ final class ClusterLink implements Link, RedisLink.Neighbours, Topology.Listener
 
   private void accept(Call<?> call) {
     if (!health.isKnown() && promising) {
-      await(call);
+      hold(call);
     } else {
       route(call);
     }
   }
 
-  private void await(Call<?> call) {
+  private void hold(Call<?> call) {
     if (waiting.size() >= LIMIT) {
       call.fail("Redis is too slow: " + LIMIT + " commands are waiting");
     } else {
@@ -175,7 +192,7 @@ final class ClusterLink implements Link, RedisLink.Neighbours, Topology.Listener
     }
     if (Refusal.isTryAgain(error)) {
       call.notExecuted(error);
-      pause(call);
+      later(call, () -> route(call));
       return true;
     }
     return false;
@@ -194,11 +211,15 @@ final class ClusterLink implements Link, RedisLink.Neighbours, Topology.Listener
       owners[to.slot()] = link(to.node());
       topology.refresh();
     }
+    Runnable follow =
+        () -> {
+          call.asking = !to.isFinal();
+          link(to.node()).accept(call);
+        };
     if (call.refusals > AT_ONCE) {
-      pause(call);
+      later(call, follow);
     } else {
-      call.asking = !to.isFinal();
-      link(to.node()).accept(call);
+      follow.run();
     }
     return true;
   }
@@ -212,13 +233,15 @@ final class ClusterLink implements Link, RedisLink.Neighbours, Topology.Listener
     throw new IllegalArgumentException("a node that is no longer one");
   }
 
-  /** The link that it came from watches its deadline meanwhile. */
-  private void pause(Call<?> call) {
+  /** After a pause; the link that it came from watches its deadline meanwhile. */
+  private void later(Call<?> call, Runnable sending) {
     ScheduledFuture<?> unused =
         loop.schedule(
             () -> {
-              if (!call.isDone()) {
-                route(call);
+              if (closed) {
+                call.fail("the store is closed");
+              } else if (!call.isDone()) {
+                sending.run();
               }
             },
             PAUSE_MILLIS,
@@ -238,7 +261,7 @@ final class ClusterLink implements Link, RedisLink.Neighbours, Topology.Listener
 
   private RedisLink open(Endpoint node) {
     NodeTarget target = new NodeTarget(client, node, this::probeKey);
-    RedisLink link = new RedisLink(loop, target, deadline, connect, this);
+    RedisLink link = new RedisLink(loop, target, terms, this);
     link.open();
     return link;
   }

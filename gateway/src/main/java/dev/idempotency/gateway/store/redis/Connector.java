@@ -7,8 +7,8 @@ import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.ScheduledFuture;
-import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -50,6 +50,7 @@ final class Connector implements StoreHealth, ScriptCommand.Listener {
   private final long deadlineNanos;
   private final long connectNanos;
   private final Listener listener;
+  private final @Nullable Epoch epoch;
   private final Backoff backoff = new Backoff();
   private final Tick tick;
 
@@ -60,12 +61,17 @@ final class Connector implements StoreHealth, ScriptCommand.Listener {
   private boolean attempting;
   private long attemptAt;
 
-  Connector(EventLoop loop, Target target, Duration deadline, Duration connect, Listener listener) {
+  /**
+   * @param epoch asked before a connection counts; null where nobody wants to know
+   */
+  Connector(
+      EventLoop loop, Target target, Terms terms, @Nullable Epoch epoch, Listener listener) {
+    this.epoch = epoch;
     this.loop = loop;
     this.target = target;
-    this.deadlineNanos = deadline.toNanos();
+    this.deadlineNanos = terms.deadline().toNanos();
     // Somewhat longer than the client's own limit, which covers all but the probe.
-    this.connectNanos = connect.toNanos() * 5 / 4;
+    this.connectNanos = terms.connect().toNanos() * 5 / 4;
     this.listener = listener;
     this.tick = new Tick(loop, deadlineNanos / 4, this::onTick);
   }
@@ -149,10 +155,43 @@ final class Connector implements StoreHealth, ScriptCommand.Listener {
       failed(Refusal.text(error));
       return;
     }
+    if (epoch == null) {
+      up(probe.connection);
+    } else if (error != null) {
+      epoch.unknown();
+      up(probe.connection);
+    } else {
+      ask(epoch, probe.connection);
+    }
+  }
+
+  /** No command may be older than the answer. */
+  private void ask(Epoch asked, StatefulRedisConnection<byte[], byte[]> fresh) {
+    CompletionStage<Void> unused =
+        asked
+            .ask(fresh, KeyNames.epoch(target.probeKey()))
+            .whenComplete(
+                (none, failure) -> {
+                  if (fresh != connection || !attempting || phase == Phase.CLOSED) {
+                    return;
+                  }
+                  if (failure == null) {
+                    up(fresh);
+                  } else if (target.isSignOfLife(Refusal.text(failure))) {
+                    asked.unknown();
+                    up(fresh);
+                  } else {
+                    close(fresh);
+                    failed(Refusal.text(failure));
+                  }
+                });
+  }
+
+  private void up(StatefulRedisConnection<byte[], byte[]> fresh) {
     attempting = false;
     backoff.succeeded();
     become(Phase.UP, "connected");
-    listener.connected(probe.connection);
+    listener.connected(fresh);
   }
 
   @Override

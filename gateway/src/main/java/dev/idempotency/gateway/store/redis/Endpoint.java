@@ -15,6 +15,9 @@ record Endpoint(String host, int port) {
       throw new IllegalArgumentException("no port");
     }
     int port = Integer.parseInt(text, colon + 1, text.length(), 10);
+    if (port < 1 || port > 65_535) {
+      throw new IllegalArgumentException("no such port");
+    }
     return new Endpoint(colon == 0 ? self : text.substring(0, colon), port);
   }
 

@@ -123,6 +123,12 @@ final class KeyNames {
     return bytes(new String(tags[bucket], StandardCharsets.UTF_8) + "probe");
   }
 
+  /** The name of the marker that says what a server may have forgotten, in the slot of a probe. */
+  static byte[] epoch(byte[] probe) {
+    String name = new String(probe, StandardCharsets.UTF_8);
+    return bytes(name.substring(0, name.length() - "probe".length()) + "epoch");
+  }
+
   private static byte[] bytes(String text) {
     return text.getBytes(StandardCharsets.UTF_8);
   }

@@ -8,6 +8,10 @@ import io.lettuce.core.StatefulRedisConnectionImpl;
 import io.lettuce.core.api.sync.RedisCommands;
 import io.lettuce.core.codec.RedisCodec;
 import io.lettuce.core.protocol.PushHandler;
+import io.lettuce.core.pubsub.PubSubEndpoint;
+import io.lettuce.core.pubsub.RedisPubSubReactiveCommandsImpl;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnectionImpl;
+import io.lettuce.core.pubsub.api.sync.RedisPubSubCommands;
 import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
 
@@ -26,6 +30,38 @@ final class LeanRedisClient extends RedisClient {
   protected <K, V> StatefulRedisConnectionImpl<K, V> newStatefulRedisConnection(
       RedisChannelWriter writer, PushHandler pushes, RedisCodec<K, V> codec, Duration timeout) {
     return new LeanConnection<>(writer, pushes, codec, timeout);
+  }
+
+  @Override
+  protected <K, V> StatefulRedisPubSubConnectionImpl<K, V> newStatefulRedisPubSubConnection(
+      PubSubEndpoint<K, V> endpoint,
+      RedisChannelWriter writer,
+      RedisCodec<K, V> codec,
+      Duration timeout) {
+    return new LeanPubSubConnection<>(endpoint, writer, codec, timeout);
+  }
+
+  @SuppressWarnings("NullAway") // nobody asks for these
+  private static final class LeanPubSubConnection<K, V>
+      extends StatefulRedisPubSubConnectionImpl<K, V> {
+
+    LeanPubSubConnection(
+        PubSubEndpoint<K, V> endpoint,
+        RedisChannelWriter writer,
+        RedisCodec<K, V> codec,
+        Duration timeout) {
+      super(endpoint, writer, codec, timeout);
+    }
+
+    @Override
+    protected RedisPubSubCommands<K, V> newRedisSyncCommandsImpl() {
+      return null;
+    }
+
+    @Override
+    protected RedisPubSubReactiveCommandsImpl<K, V> newRedisReactiveCommandsImpl() {
+      return null;
+    }
   }
 
   @SuppressWarnings("NullAway") // nobody asks for these

@@ -16,6 +16,12 @@ interface Link extends StoreHealth {
   /** Sends a command, or fails it; its stage ends within the deadline and an eighth of it. */
   <R> CompletionStage<R> send(Call<R> call);
 
+  /**
+   * For how many milliseconds the server of that key has surely forgotten nothing; {@link
+   * Long#MAX_VALUE} where that is not watched. On the event loop.
+   */
+  long sinceLoss(byte[] key);
+
   /** Ends it; what is under way fails. */
   CompletionStage<Void> close();
 }

@@ -2,7 +2,6 @@ package dev.idempotency.gateway.store.redis;
 
 import dev.idempotency.gateway.store.redis.RedisLink.Neighbours;
 import io.netty.channel.EventLoop;
-import java.time.Duration;
 
 /** The way to Redis that a URL asks for. */
 final class Links {
@@ -22,17 +21,14 @@ final class Links {
   private Links() {}
 
   /** A way that is not yet opened. */
-  static Link to(LoopClient client, EventLoop loop, KeyNames names, RedisStoreOptions options) {
-    Duration deadline = options.deadline();
-    Duration connect = LoopClient.connectTimeout(options);
+  static Link to(LoopClient client, EventLoop loop, KeyNames names, Terms terms) {
     return switch (client.location().kind()) {
-      case CLUSTER -> new ClusterLink(loop, client, names, deadline, connect);
-      case SENTINELS ->
-          new SentinelLink(loop, client, names.named("probe"), deadline, connect, NONE);
+      case CLUSTER -> new ClusterLink(loop, client, names, terms);
+      case SENTINELS -> new SentinelLink(loop, client, names.named("probe"), terms, NONE);
       case SERVER -> {
         Endpoint server = client.location().seeds().get(0);
         Target target = new ServerTarget(client, server, names.named("probe"));
-        yield new RedisLink(loop, target, deadline, connect, NONE);
+        yield new RedisLink(loop, target, terms, NONE);
       }
     };
   }

@@ -20,9 +20,16 @@ final class Location {
     CLUSTER
   }
 
+  private static final String PLACE = "(?:[A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.]+])(?::[0-9]{1,5})?";
+
   /** Scheme, user info with its at sign, places, rest. */
   private static final Pattern CLUSTER =
-      Pattern.compile("redis(s?)-cluster://((?:[^@/?#]*@)?)([^@/?#]+)((?:/0?)?(?:\\?.*)?)");
+      Pattern.compile(
+          "redis(s?)-cluster://((?:[^@/?#]*@)?)("
+              + PLACE
+              + "(?:,"
+              + PLACE
+              + ")*)((?:/0?)?(?:\\?.*)?)");
 
   private static final Pattern COMMA = Pattern.compile(",");
 

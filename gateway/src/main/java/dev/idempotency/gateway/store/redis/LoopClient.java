@@ -10,6 +10,7 @@ import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.metrics.CommandLatencyRecorder;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.EventLoopGroupProvider;
 import io.lettuce.core.resource.NettyCustomizer;
@@ -129,6 +130,15 @@ final class LoopClient {
   private CompletionStage<StatefulRedisConnection<byte[], byte[]>> connect(RedisURI uri) {
     try {
       return client.connectAsync(ByteArrayCodec.INSTANCE, uri);
+    } catch (RuntimeException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
+  /** A new connection to that server that subscribes to channels, its hands shaken. */
+  CompletionStage<StatefulRedisPubSubConnection<byte[], byte[]>> connectPubSub(Endpoint server) {
+    try {
+      return client.connectPubSubAsync(ByteArrayCodec.INSTANCE, location.server(server, timeout));
     } catch (RuntimeException e) {
       return CompletableFuture.failedFuture(e);
     }

@@ -1,5 +1,6 @@
 package dev.idempotency.gateway.store.redis;
 
+import io.lettuce.core.RedisException;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.ArrayOutput;
@@ -11,6 +12,7 @@ import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.ScheduledFuture;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -52,7 +54,29 @@ final class Questions {
             TimeUnit.MILLISECONDS);
     connection.dispatch(question);
     CompletableFuture<List<Object>> answer = question.toCompletableFuture();
-    return answer.whenComplete((reply, failure) -> limit.cancel(false));
+    return answer
+        .whenComplete((reply, failure) -> limit.cancel(false))
+        .thenCompose(Questions::failedOrNot);
+  }
+
+  /** An error as the whole reply comes as its only part. */
+  private static CompletableFuture<List<Object>> failedOrNot(List<Object> reply) {
+    return reply.size() == 1 && reply.get(0) instanceof RedisException error
+        ? CompletableFuture.failedFuture(error)
+        : CompletableFuture.completedFuture(reply);
+  }
+
+  /** All texts in a reply, in their order. */
+  static List<String> texts(List<Object> reply) {
+    List<String> texts = new ArrayList<>();
+    for (Object part : reply) {
+      if (part instanceof List<?> parts) {
+        texts.addAll(texts(new ArrayList<>(parts)));
+      } else {
+        texts.add(text(part));
+      }
+    }
+    return texts;
   }
 
   /** Text in a reply. */

@@ -1,5 +1,7 @@
 package dev.idempotency.gateway.store.redis;
 
+import dev.idempotency.gateway.idempotency.AttemptToken;
+import dev.idempotency.gateway.idempotency.Durability;
 import dev.idempotency.gateway.idempotency.OperationId;
 import dev.idempotency.gateway.idempotency.OperationStore;
 import dev.idempotency.gateway.idempotency.Reservation;
@@ -7,6 +9,7 @@ import dev.idempotency.gateway.idempotency.ReserveReply;
 import dev.idempotency.gateway.idempotency.Resolution;
 import dev.idempotency.gateway.idempotency.ResolveReply;
 import dev.idempotency.gateway.idempotency.Settlement;
+import dev.idempotency.gateway.idempotency.StoreFinding;
 import dev.idempotency.gateway.idempotency.StoreHealth;
 import dev.idempotency.gateway.idempotency.StoredOperation;
 import dev.idempotency.gateway.idempotency.WriteReply;
@@ -14,10 +17,14 @@ import io.netty.channel.EventLoop;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps records in Redis 7 or later, or Valkey: one key per operation, named by the prefix and the
@@ -45,15 +52,23 @@ public final class RedisIdempotencyStore implements OperationStore, StoreHealth 
   private final EventLoop loop;
   private final LoopClient client;
   private final Link link;
+  private final Terms terms;
   private final OpenRecords open;
+  private final Notices notices;
 
-  private RedisIdempotencyStore(RedisStoreOptions options, EventLoop loop) {
+  /** For what must get further than to be executed, so that nothing else waits behind it. */
+  private final Map<Durability, Link> durable = new ConcurrentHashMap<>();
+
+  private RedisIdempotencyStore(
+      RedisStoreOptions options, RedisDemands demands, EventLoop loop, Notices notices) {
     this.loop = loop;
+    this.notices = notices;
     this.client = new LoopClient(options, loop, RedisLink.LIMIT);
     boolean cluster = client.location().kind() == Location.Kind.CLUSTER;
     this.names = new KeyNames(options.prefix(), cluster);
-    this.publish = (cluster ? "SPUBLISH" : "PUBLISH").getBytes(StandardCharsets.US_ASCII);
-    this.link = Links.to(client, loop, names, options);
+    this.publish = "PUBLISH".getBytes(StandardCharsets.US_ASCII);
+    this.terms = Terms.of(options, demands);
+    this.link = Links.to(client, loop, names, terms);
     this.open = new OpenRecords(names, link, publish);
   }
 
@@ -64,19 +79,79 @@ public final class RedisIdempotencyStore implements OperationStore, StoreHealth 
    *     process the same
    */
   public static RedisIdempotencyStore connect(RedisStoreOptions options, EventLoop loop) {
-    RedisIdempotencyStore store = new RedisIdempotencyStore(options, loop);
+    return connect(options, RedisDemands.NONE, loop);
+  }
+
+  /** The same for routes that want more of Redis than that it keeps their records. */
+  public static RedisIdempotencyStore connect(
+      RedisStoreOptions options, RedisDemands demands, EventLoop loop) {
+    return connect(options, demands, loop, Notices.open(options, loop));
+  }
+
+  /**
+   * The same, sharing the connection on which changes are heard of.
+   *
+   * @param notices of a store with the same options; closed with whichever store is closed first
+   */
+  public static RedisIdempotencyStore connect(
+      RedisStoreOptions options, RedisDemands demands, EventLoop loop, Notices notices) {
+    RedisIdempotencyStore store = new RedisIdempotencyStore(options, demands, loop, notices);
     store.link.open();
+    for (Durability durability : demands.durabilities()) {
+      if (!durability.isNone()) {
+        Link unused = store.durable(durability);
+      }
+    }
     return store;
   }
 
   @Override
   public boolean reachable() {
-    return link.reachable();
+    return link.reachable() && durable.values().stream().allMatch(Link::reachable);
   }
 
   @Override
   public String detail() {
-    return link.detail();
+    return links().filter(one -> !one.reachable()).findFirst().orElse(link).detail();
+  }
+
+  @Override
+  public List<StoreFinding> findings() {
+    return link.findings();
+  }
+
+  @Override
+  public long evictions() {
+    return link.evictions();
+  }
+
+  private Stream<Link> links() {
+    return Stream.concat(Stream.of(link), durable.values().stream());
+  }
+
+  /** Whether commands must get that far is up to each; the link is one for all of a level. */
+  private Link durable(Durability durability) {
+    Durability level = new Durability(durability.level(), durability.replicas(), false);
+    return durable.computeIfAbsent(
+        level,
+        wanted -> {
+          Link made = Links.to(client, loop, names, terms.with(wanted));
+          made.open();
+          return made;
+        });
+  }
+
+  /**
+   * All writes of an attempt go the same way: none of them overtakes another.
+   *
+   * @param confirmed whether this one must get as far as the reservation says
+   */
+  private <R> CompletionStage<R> send(Reservation reservation, Call<R> call, boolean confirmed) {
+    if (reservation.durability().isNone()) {
+      return link.send(call);
+    }
+    call.confirmed = confirmed;
+    return durable(reservation.durability()).send(call);
   }
 
   /** Ends the connection; what is under way fails. The event loop is left alone. */
@@ -85,7 +160,13 @@ public final class RedisIdempotencyStore implements OperationStore, StoreHealth 
     try {
       loop.execute(
           () -> {
-            CompletionStage<Void> ended = link.close().thenCompose(none -> client.close());
+            for (Link one : durable.values()) {
+              CompletionStage<Void> unused = one.close();
+            }
+            CompletionStage<Void> ended =
+                link.close()
+                    .thenCompose(none -> client.close())
+                    .thenCombine(notices.close(), (none, other) -> none);
             CompletionStage<Void> unused =
                 ended.whenComplete((none, failure) -> closed.complete(null));
           });
@@ -97,11 +178,18 @@ public final class RedisIdempotencyStore implements OperationStore, StoreHealth 
   }
 
   @Override
+  public Registration watch(OperationId id, Runnable changed) {
+    return notices.watch(id, loop, changed);
+  }
+
+  @Override
   public CompletionStage<ReserveReply> reserve(Reservation reservation) {
     byte[][] texts = {RecordFormat.head(reservation), RecordFormat.tail(reservation)};
-    return link.send(
+    return send(
+        reservation,
         new Call<>(
-            Script.RESERVE, keys(reservation.id()), texts, times(reservation), Replies::reserve));
+            Script.RESERVE, keys(reservation.id()), texts, times(reservation), Replies::reserve),
+        true);
   }
 
   @Override
@@ -111,17 +199,20 @@ public final class RedisIdempotencyStore implements OperationStore, StoreHealth 
       RecordFormat.tail(reservation),
       RecordFormat.attempt(reservation.attempt() - 1)
     };
-    return link.send(
+    return send(
+        reservation,
         new Call<>(
-            Script.TAKE_OVER, keys(reservation.id()), texts, times(reservation), Replies::reserve));
+            Script.TAKE_OVER, keys(reservation.id()), texts, times(reservation), Replies::reserve),
+        true);
   }
 
   @Override
   public CompletionStage<WriteReply> renew(Reservation reservation) {
     byte[][] texts = {RecordFormat.head(reservation), RecordFormat.tail(reservation)};
-    return link.send(
-        new Call<>(
-            Script.RENEW, keys(reservation.id()), texts, times(reservation), Replies::write));
+    return send(
+        reservation,
+        new Call<>(Script.RENEW, keys(reservation.id()), texts, times(reservation), Replies::write),
+        true);
   }
 
   @Override
@@ -129,14 +220,21 @@ public final class RedisIdempotencyStore implements OperationStore, StoreHealth 
     OperationId id = reservation.id();
     byte[][] texts = {RecordFormat.settled(reservation, settlement), publish, channel(id)};
     long[] life = {reservation.retention().toMillis()};
-    return link.send(new Call<>(Script.SETTLE, keys(id), texts, life, Replies::write));
+    // That an outcome is unknown is what a record that was forgotten says too.
+    boolean confirmed =
+        reservation.durability().completions() && !(settlement instanceof Settlement.Unknown);
+    return send(
+        reservation, new Call<>(Script.SETTLE, keys(id), texts, life, Replies::write), confirmed);
   }
 
   @Override
   public CompletionStage<WriteReply> release(Reservation reservation) {
     OperationId id = reservation.id();
     byte[][] texts = {RecordFormat.owner(reservation), publish, channel(id)};
-    return link.send(new Call<>(Script.RELEASE, keys(id), texts, NO_NUMBERS, Replies::write));
+    return send(
+        reservation,
+        new Call<>(Script.RELEASE, keys(id), texts, NO_NUMBERS, Replies::write),
+        false);
   }
 
   @Override
@@ -144,6 +242,16 @@ public final class RedisIdempotencyStore implements OperationStore, StoreHealth 
     return link.send(
         new Call<>(
             Script.FIND, new byte[][] {names.record(id)}, NO_TEXTS, NO_NUMBERS, Replies::find));
+  }
+
+  @Override
+  public long sinceLoss(OperationId id) {
+    byte[] key = names.record(id);
+    long since = link.sinceLoss(key);
+    for (Link one : durable.values()) {
+      since = Math.min(since, one.sinceLoss(key));
+    }
+    return since;
   }
 
   @Override
@@ -169,6 +277,40 @@ public final class RedisIdempotencyStore implements OperationStore, StoreHealth 
   @Override
   public CompletionStage<List<Entry>> history(OperationId id) {
     return open.history(id);
+  }
+
+  @Override
+  public CompletionStage<Void> put(Reservation reservation, int index, byte[] bytes) {
+    byte[][] keys = {piece(reservation.id(), reservation.token(), index)};
+    long life =
+        reservation.lease().toMillis() + reservation.retention().toMillis() + MARGIN.toMillis();
+    return link.send(
+        new Call<@Nullable Void>(
+            Script.PUT_PIECE,
+            keys,
+            new byte[][] {PieceFormat.write(bytes)},
+            new long[] {life},
+            done -> null));
+  }
+
+  @Override
+  public CompletionStage<byte[]> get(OperationId id, AttemptToken token, int index) {
+    byte[][] keys = {piece(id, token, index)};
+    return link.send(new Call<>(Script.GET_PIECE, keys, NO_TEXTS, NO_NUMBERS, PieceFormat::read));
+  }
+
+  @Override
+  public CompletionStage<Void> drop(Reservation reservation, int count) {
+    byte[][] keys = new byte[count][];
+    for (int i = 0; i < count; i++) {
+      keys[i] = piece(reservation.id(), reservation.token(), i);
+    }
+    return link.send(
+        new Call<@Nullable Void>(Script.DROP_PIECES, keys, NO_TEXTS, NO_NUMBERS, done -> null));
+  }
+
+  private byte[] piece(OperationId id, AttemptToken token, int index) {
+    return names.companion(id, "b:" + token + ":" + index);
   }
 
   private static long[] times(Reservation reservation) {

@@ -1,5 +1,6 @@
 package dev.idempotency.gateway.store.redis;
 
+import dev.idempotency.gateway.idempotency.StoreFinding;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.StatusOutput;
@@ -9,12 +10,14 @@ import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandKeyword;
 import io.lettuce.core.protocol.CommandType;
 import io.netty.channel.EventLoop;
+import io.netty.util.concurrent.ScheduledFuture;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,6 +48,9 @@ final class RedisLink implements Link, ScriptCommand.Listener, Connector.Listene
     void unreachable();
   }
 
+  /** How often a guarded server is asked that nobody checks over this link. */
+  private static final Duration LOOK_AGAIN = Duration.ofSeconds(30);
+
   /** How many commands may be under way. */
   static final int LIMIT = 8_192;
 
@@ -55,6 +61,10 @@ final class RedisLink implements Link, ScriptCommand.Listener, Connector.Listene
   private final Tick tick;
   private final Target target;
   private final Neighbours neighbours;
+  private final @Nullable Confirmations confirmations;
+  private final @Nullable Epoch epoch;
+  private final @Nullable ServerCheck check;
+  private final Duration checks;
 
   private @Nullable StatefulRedisConnection<byte[], byte[]> connection;
   private int unanswered;
@@ -64,17 +74,25 @@ final class RedisLink implements Link, ScriptCommand.Listener, Connector.Listene
   /**
    * A way to one server, not yet opened.
    *
-   * @param deadline how long a command may take
-   * @param connect how long it may take to connect
+   * @param terms what is asked of it
    */
-  RedisLink(
-      EventLoop loop, Target target, Duration deadline, Duration connect, Neighbours neighbours) {
+  RedisLink(EventLoop loop, Target target, Terms terms, Neighbours neighbours) {
     this.loop = loop;
     this.target = target;
     this.neighbours = neighbours;
-    this.deadlineNanos = deadline.toNanos();
+    this.deadlineNanos = terms.deadline().toNanos();
+    this.confirmations =
+        terms.durability().isNone()
+            ? null
+            : new Confirmations(loop, terms.durability(), terms.deadline());
     this.tick = new Tick(loop, deadlineNanos / 8, this::onTick);
-    this.connector = new Connector(loop, target, deadline, connect, this);
+    Questions questions = new Questions(loop, terms.connect());
+    RedisDemands demands = terms.demands();
+    this.epoch = demands.guarded() ? new Epoch(questions) : null;
+    this.check =
+        demands.checks().isZero() ? null : new ServerCheck(target.name(), questions, demands);
+    this.checks = demands.checks().isZero() ? LOOK_AGAIN : demands.checks();
+    this.connector = new Connector(loop, target, terms, epoch, this);
   }
 
   @Override
@@ -128,6 +146,11 @@ final class RedisLink implements Link, ScriptCommand.Listener, Connector.Listene
     return connector.detail();
   }
 
+  @Override
+  public long sinceLoss(byte[] key) {
+    return epoch == null ? Long.MAX_VALUE : epoch.sinceLoss();
+  }
+
   /** The same as {@link #send}, on the event loop, for a call that may have been elsewhere. */
   void accept(Call<?> call) {
     call.at = this;
@@ -157,6 +180,9 @@ final class RedisLink implements Link, ScriptCommand.Listener, Connector.Listene
     ScriptCommand command = new ScriptCommand(call, over, whole, this);
     call.current = command;
     over.dispatch(command);
+    if (call.confirmed && confirmations != null) {
+      confirmations.wrote(call);
+    }
   }
 
   private static Command<byte[], byte[], String> asking() {
@@ -167,6 +193,9 @@ final class RedisLink implements Link, ScriptCommand.Listener, Connector.Listene
   public void connected(StatefulRedisConnection<byte[], byte[]> fresh) {
     connection = fresh;
     unanswered = 0;
+    if (confirmations != null) {
+      confirmations.begin(fresh);
+    }
     for (Script script : Script.values()) {
       load(script, fresh);
     }
@@ -177,6 +206,39 @@ final class RedisLink implements Link, ScriptCommand.Listener, Connector.Listene
         write(call, fresh, false);
       }
     }
+    watch(fresh);
+  }
+
+  /** Looks at the server now and again and again, as long as it is this connection. */
+  private void watch(StatefulRedisConnection<byte[], byte[]> over) {
+    if (check != null && connection == over) {
+      check.look(over);
+    }
+    if (check != null || epoch != null) {
+      ScheduledFuture<?> unused =
+          loop.schedule(() -> lookAgain(over), checks.toMillis(), TimeUnit.MILLISECONDS);
+    }
+  }
+
+  private void lookAgain(StatefulRedisConnection<byte[], byte[]> over) {
+    if (connection != over) {
+      return;
+    }
+    if (epoch != null) {
+      // A server that was emptied keeps its connections.
+      CompletionStage<Void> unused = epoch.ask(over, KeyNames.epoch(target.probeKey()));
+    }
+    watch(over);
+  }
+
+  @Override
+  public List<StoreFinding> findings() {
+    return check == null ? List.of() : check.findings();
+  }
+
+  @Override
+  public long evictions() {
+    return check == null ? 0 : check.evicted();
   }
 
   /** Spares the first command the way to and fro that tells it that its script is not there. */
@@ -192,6 +254,9 @@ final class RedisLink implements Link, ScriptCommand.Listener, Connector.Listene
   public void disconnected(StatefulRedisConnection<byte[], byte[]> lost) {
     if (connection == lost) {
       connection = null;
+      if (confirmations != null) {
+        confirmations.begin(null);
+      }
       for (Call<?> call : List.copyOf(pending)) {
         if (isHere(call)) {
           call.current = null;
@@ -249,7 +314,7 @@ final class RedisLink implements Link, ScriptCommand.Listener, Connector.Listene
     String error = command.error();
     if (call.current == command && !call.isDone()) {
       if (error == null) {
-        call.answer(command.value());
+        answered(call, command.value());
       } else {
         refused(command, error);
       }
@@ -259,6 +324,16 @@ final class RedisLink implements Link, ScriptCommand.Listener, Connector.Listene
     }
     for (Call<?> first = pending.peek(); first != null && first.isDone(); first = pending.peek()) {
       pending.poll();
+    }
+  }
+
+  /** A write counts when it is confirmed; what is there already is said at once. */
+  private static void answered(Call<?> call, byte @Nullable [] value) {
+    if (call.group != null && Replies.isWritten(value)) {
+      call.executed(value);
+    } else {
+      call.group = null;
+      call.answer(value);
     }
   }
 
@@ -296,7 +371,10 @@ final class RedisLink implements Link, ScriptCommand.Listener, Connector.Listene
         first = pending.peek()) {
       pending.poll();
       if (!first.isDone()) {
-        first.expire(target.name() + " did not answer within " + deadlineNanos / 1_000_000 + " ms");
+        first.expire(
+            confirmations != null && first.executed() != null
+                ? confirmations.missing()
+                : target.name() + " did not answer within " + deadlineNanos / 1_000_000 + " ms");
       }
     }
     if (answered) {

@@ -44,7 +44,12 @@ final class Refusal {
   static String text(String error) {
     String text = before(" script: ", before(", with args", error));
     text = text.length() > LONGEST ? text.substring(0, LONGEST) + "…" : text;
-    return text.replaceAll("[^\\x20-\\x7e…]", "?");
+    text = text.replaceAll("[^\\x20-\\x7e…]", "?");
+    return lacksRights(error) ? text + " (the README lists the rights that the user needs)" : text;
+  }
+
+  private static boolean lacksRights(String error) {
+    return error.startsWith("NOPERM") || error.contains("user executing the script can't");
   }
 
   private static String before(String end, String text) {

@@ -31,6 +31,12 @@ final class Replies {
     return letter(reply) == 'D' ? WriteReply.DONE : new WriteReply.Fenced(operation(reply));
   }
 
+  /** Whether Redis says that it has written what it was told. */
+  static boolean isWritten(byte @Nullable [] reply) {
+    char letter = letter(reply);
+    return letter == 'A' || letter == 'D';
+  }
+
   static ResolveReply resolve(byte @Nullable [] reply) {
     return switch (letter(reply)) {
       case 'D' -> ResolveReply.DONE;

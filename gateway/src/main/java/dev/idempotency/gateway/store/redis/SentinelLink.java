@@ -1,8 +1,9 @@
 package dev.idempotency.gateway.store.redis;
 
+import dev.idempotency.gateway.idempotency.StoreFinding;
 import dev.idempotency.gateway.store.redis.RedisLink.Neighbours;
 import io.netty.channel.EventLoop;
-import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletionStage;
 
 /** The way to whichever server is the primary, over the same link; moves when that changes. */
@@ -12,15 +13,10 @@ final class SentinelLink implements Link {
   private final RedisLink link;
 
   SentinelLink(
-      EventLoop loop,
-      LoopClient client,
-      byte[] probeKey,
-      Duration deadline,
-      Duration connect,
-      Neighbours neighbours) {
-    this.sentinels = new SentinelWatch(loop, client, deadline, this::move);
+      EventLoop loop, LoopClient client, byte[] probeKey, Terms terms, Neighbours neighbours) {
+    this.sentinels = new SentinelWatch(loop, client, terms.deadline(), this::move);
     Target target = new SentinelTarget(client, sentinels, probeKey);
-    this.link = new RedisLink(loop, target, deadline, connect, neighbours);
+    this.link = new RedisLink(loop, target, terms, neighbours);
   }
 
   private void move() {
@@ -45,6 +41,21 @@ final class SentinelLink implements Link {
   @Override
   public String detail() {
     return link.detail();
+  }
+
+  @Override
+  public List<StoreFinding> findings() {
+    return link.findings();
+  }
+
+  @Override
+  public long evictions() {
+    return link.evictions();
+  }
+
+  @Override
+  public long sinceLoss(byte[] key) {
+    return link.sinceLoss(key);
   }
 
   @Override

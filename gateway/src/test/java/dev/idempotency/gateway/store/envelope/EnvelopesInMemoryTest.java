@@ -1,6 +1,6 @@
 package dev.idempotency.gateway.store.envelope;
 
-import dev.idempotency.gateway.idempotency.IdempotencyStore;
+import dev.idempotency.gateway.idempotency.OperationStore;
 import dev.idempotency.gateway.store.RuleModel;
 import dev.idempotency.gateway.store.StoreContractTest;
 import dev.idempotency.gateway.store.memory.MemoryIdempotencyStore;
@@ -16,7 +16,7 @@ class EnvelopesInMemoryTest extends StoreContractTest {
 
   private final AtomicLong nanos = new AtomicLong();
   private final ExecutorService workers = Executors.newFixedThreadPool(2);
-  private final IdempotencyStore store =
+  private final OperationStore store =
       new EnvelopeStore(
           MemoryIdempotencyStore.create(1 << 24, nanos::get),
           Keys.options(16, "k1"),
@@ -33,7 +33,7 @@ class EnvelopesInMemoryTest extends StoreContractTest {
   }
 
   @Override
-  protected IdempotencyStore store() {
+  protected OperationStore store() {
     return store;
   }
 

@@ -8,7 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.idempotency.gateway.http.Headers;
-import dev.idempotency.gateway.idempotency.IdempotencyStore;
+import dev.idempotency.gateway.idempotency.OperationStore;
 import dev.idempotency.gateway.idempotency.Reservation;
 import dev.idempotency.gateway.idempotency.ReserveReply;
 import dev.idempotency.gateway.idempotency.Settlement;
@@ -32,7 +32,7 @@ class MemoryIdempotencyStoreTest extends StoreContractTest {
   }
 
   @Override
-  protected IdempotencyStore store() {
+  protected OperationStore store() {
     return store;
   }
 

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.idempotency.IdempotencyStore;
+import dev.idempotency.gateway.idempotency.OperationStore;
 import dev.idempotency.gateway.idempotency.Reservation;
 import dev.idempotency.gateway.idempotency.ReserveReply;
 import dev.idempotency.gateway.idempotency.Settlement;
@@ -42,7 +43,7 @@ class EnvelopesInRedisTest extends StoreContractTest {
   private static RedisServer redis;
   private static LoopStore plain;
   private static ExecutorService workers;
-  private static IdempotencyStore store;
+  private static OperationStore store;
 
   @BeforeAll
   static void connect() {
@@ -56,7 +57,7 @@ class EnvelopesInRedisTest extends StoreContractTest {
     store = sealing("k1");
   }
 
-  private static IdempotencyStore sealing(String... keys) {
+  private static OperationStore sealing(String... keys) {
     return new EnvelopeStore(
         plain.store(),
         Keys.options(16, keys),
@@ -78,7 +79,7 @@ class EnvelopesInRedisTest extends StoreContractTest {
   }
 
   @Override
-  protected IdempotencyStore store() {
+  protected OperationStore store() {
     return store;
   }
 

@@ -19,20 +19,25 @@ final class LoopStore implements AutoCloseable {
   private final EventLoopGroup group = new MultiThreadIoEventLoopGroup(1, transport());
   private final RedisIdempotencyStore store;
 
-  private LoopStore(RedisStoreOptions options) {
-    this.store = RedisIdempotencyStore.connect(options, group.next());
+  private LoopStore(RedisStoreOptions options, RedisDemands demands) {
+    this.store = RedisIdempotencyStore.connect(options, demands, group.next());
   }
 
   /** A store that has connected. */
   static LoopStore connected(RedisStoreOptions options) {
-    LoopStore store = new LoopStore(options);
+    return connected(options, RedisDemands.NONE);
+  }
+
+  /** The same for routes that want more. */
+  static LoopStore connected(RedisStoreOptions options, RedisDemands demands) {
+    LoopStore store = new LoopStore(options, demands);
     store.awaitReachable();
     return store;
   }
 
   /** A store that may never connect. */
   static LoopStore started(RedisStoreOptions options) {
-    return new LoopStore(options);
+    return new LoopStore(options, RedisDemands.NONE);
   }
 
   static RedisStoreOptions options(int port) {

@@ -1,6 +1,6 @@
 package dev.idempotency.gateway.store.redis;
 
-import dev.idempotency.gateway.idempotency.IdempotencyStore;
+import dev.idempotency.gateway.idempotency.OperationStore;
 import dev.idempotency.gateway.store.RuleModel;
 import dev.idempotency.gateway.store.StoreContractTest;
 import dev.idempotency.gateway.testing.RedisCluster;
@@ -33,7 +33,7 @@ class RedisClusterStoreTest extends StoreContractTest {
   }
 
   @Override
-  protected IdempotencyStore store() {
+  protected OperationStore store() {
     return owner.store();
   }
 

@@ -9,8 +9,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.idempotency.gateway.idempotency.Fingerprint;
 import dev.idempotency.gateway.idempotency.IdempotencyKey;
-import dev.idempotency.gateway.idempotency.IdempotencyStore;
 import dev.idempotency.gateway.idempotency.OperationId;
+import dev.idempotency.gateway.idempotency.OperationStore;
 import dev.idempotency.gateway.idempotency.Reservation;
 import dev.idempotency.gateway.idempotency.ReserveReply;
 import dev.idempotency.gateway.idempotency.Settlement;
@@ -59,7 +59,7 @@ class RedisIdempotencyStoreTest extends StoreContractTest {
   }
 
   @Override
-  protected IdempotencyStore store() {
+  protected OperationStore store() {
     return owner.store();
   }
 

@@ -18,7 +18,10 @@ class RedisStoreOptionsTest {
         "redis://127.0.0.1:6380/3",
         "rediss://user:p%40ss@redis.example:6379",
         "redis://:secret@[::1]:6379/0",
-        "redis-sentinel://:secret@one:26379,two:26379/1#orders"
+        "redis-sentinel://:secret@one:26379,two:26379/1#orders",
+        "redis-cluster://one,two:7001,three",
+        "redis-cluster://user:p%40ss@[::1]:7000/0",
+        "rediss-cluster://one:7000/"
       })
   void wellFormedUrlIsTaken(String url) {
     assertThatNoException().isThrownBy(() -> RedisStoreOptions.of(url));
@@ -35,7 +38,12 @@ class RedisStoreOptionsTest {
         "redis://:s3cret@localhost:99999",
         "redis://:s3cret@localhost/orders",
         "redis://:s3cret with blank@localhost",
-        "redis-sentinel://:s3cret@localhost"
+        "redis-sentinel://:s3cret@localhost",
+        "redis-cluster://",
+        "redis-cluster://:s3cret@one,",
+        "redis-cluster://:s3cret@one/1",
+        "redis-cluster://:s3cret@one:port",
+        "redis-cluster://:s3cret@one,two#name"
       })
   void malformedUrlIsRefusedWithoutRepeatingIt(String url) {
     assertThatIllegalArgumentException()
