@@ -12,6 +12,7 @@ import dev.idempotency.gateway.operations.FailureLog;
 import dev.idempotency.gateway.operations.GatewayMetrics;
 import dev.idempotency.gateway.operations.Listeners;
 import dev.idempotency.gateway.operations.Logging;
+import dev.idempotency.gateway.operations.OperationsApi;
 import dev.idempotency.gateway.operations.Readiness;
 import dev.idempotency.gateway.server.HttpServer;
 import dev.idempotency.gateway.transport.TlsFileException;
@@ -75,7 +76,10 @@ final class Gateway implements AutoCloseable {
     this.server =
         new HttpServer(
             transport, group, EdgeOptions.server(configuration), loops::exchanges, heard::bug);
-    this.admin = new AdminServer(transport, group, metrics, this::readiness);
+    OperationsApi operations =
+        new OperationsApi(
+            RouteRules.operators(configuration), loops.routes(), loops::store, metrics);
+    this.admin = new AdminServer(transport, group, metrics, this::readiness, operations);
     this.watch =
         new StoreWatch(stores, group.next(), () -> onLoops(Exchanges::retryDeferredWrites));
     describe(metrics, budget);

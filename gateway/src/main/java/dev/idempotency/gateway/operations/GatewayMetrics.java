@@ -74,6 +74,26 @@ public final class GatewayMetrics implements ExchangeListener {
   /** One of few: routes come from the configuration. */
   record Asked(String route, Authorizer.Word word) {}
 
+  /** What operators did. */
+  final Map<Operated, LongAdder> operated = new ConcurrentHashMap<>();
+
+  /** One of few: both from fixed lists. */
+  record Operated(String action, String result) {}
+
+  /** Counts what an operator did, and how it was answered. */
+  void operatorAction(String action, int status) {
+    String result =
+        switch (status) {
+          case 200 -> "done";
+          case 400 -> "invalid";
+          case 401, 403 -> "denied";
+          case 404 -> "not-found";
+          case 409 -> "refused";
+          default -> "failed";
+        };
+    operated.computeIfAbsent(new Operated(action, result), key -> new LongAdder()).increment();
+  }
+
   /**
    * @param version the gateway's own, shown as a label
    */
