@@ -78,7 +78,8 @@ final class OpenOperationsBook implements OperationStore {
   }
 
   @Override
-  public CompletionStage<ProbeClaim> claimProbe(OperationId id, long attempt, Duration hold) {
+  public CompletionStage<ProbeClaim> claimProbe(
+      OperationId id, long attempt, Duration first, Duration longest) {
     throw new UnsupportedOperationException();
   }
 
