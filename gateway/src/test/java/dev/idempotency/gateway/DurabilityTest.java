@@ -107,9 +107,7 @@ class DurabilityTest {
     resume();
     redis.awaitFailover();
     // There is no replica any more, so nothing new is begun on the new primary either.
-    await()
-        .atMost(PATIENCE)
-        .until(() -> gateway.isReady() && send("/plain", "p").status() == 200);
+    await().atMost(PATIENCE).until(() -> gateway.isReady() && send("/plain", "p").status() == 200);
     assertThat(send("/orders", "k").status()).isEqualTo(503);
     redis.first().restart();
     redis.first().call("REPLICAOF", "127.0.0.1", Integer.toString(redis.second().port()));
@@ -156,9 +154,7 @@ class DurabilityTest {
     await().atMost(PATIENCE).until(() -> gateway.gateway().deferredWrites() == 0);
     redis.first().kill();
     redis.awaitFailover();
-    await()
-        .atMost(PATIENCE)
-        .until(() -> gateway.isReady() && send("/orders", "k").isReplay());
+    await().atMost(PATIENCE).until(() -> gateway.isReady() && send("/orders", "k").isReplay());
     assertThat(upstream.requests()).isEqualTo(1);
   }
 

@@ -122,7 +122,8 @@ class ServerChecksTest {
   @Test
   void clockThatIsFarAwayIsAWarning() {
     RedisDemands demands = RedisDemands.NONE;
-    assertThat(codes(ServerVerdict.on("Redis", new ServerFacts(SOUND, SETTINGS, -6_000), demands, 0)))
+    assertThat(
+            codes(ServerVerdict.on("Redis", new ServerFacts(SOUND, SETTINGS, -6_000), demands, 0)))
         .containsExactly("clock");
     assertThat(ServerVerdict.on("Redis", new ServerFacts(SOUND, SETTINGS, 4_000), demands, 0))
         .isEmpty();
