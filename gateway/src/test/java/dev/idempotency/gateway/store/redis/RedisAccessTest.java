@@ -90,6 +90,7 @@ class RedisAccessTest {
         new Resolution(
             owner.id(),
             1,
+            null,
             AttemptToken.next(),
             new Resolution.Complete(response("done")),
             Fixtures.RETENTION,
