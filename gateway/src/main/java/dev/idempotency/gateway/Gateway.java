@@ -268,6 +268,11 @@ final class Gateway implements AutoCloseable {
     return sum(Exchanges::underWay);
   }
 
+  /** How many duplicates wait for an operation in flight. */
+  int waitingDuplicates() {
+    return sum(Exchanges::waitingDuplicates);
+  }
+
   private boolean isWritten() {
     return deferredWrites() == 0;
   }

@@ -6,7 +6,9 @@ import dev.idempotency.gateway.config.HostAndPort;
 import dev.idempotency.gateway.demo.DemoOptions;
 import dev.idempotency.gateway.demo.DemoOrders;
 import dev.idempotency.gateway.operations.Logging;
+import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
@@ -84,14 +86,21 @@ public final class Main {
   private static void startDemo(Command.Demo demo) throws StartupException {
     Logging.configure(Logging.Format.TEXT, "INFO");
     HostAndPort where = demo.upstreamListen();
+    DemoOptions options = demoOptions();
     DemoOrders orders;
     try {
       orders =
           DemoOrders.start(
-                  new InetSocketAddress(where.host(), where.port()), DemoOptions.defaults())
+                  new InetSocketAddress(where.host(), where.port()),
+                  demo.orders() == null ? options : options.withOrders(demo.orders()))
               .toCompletableFuture()
               .join();
     } catch (CompletionException e) {
+      if (demo.orders() != null && !(e.getCause() instanceof IOException)) {
+        throw new StartupException(
+            "orders: the database can't be used: "
+                + (e.getCause() == null ? e : e.getCause()).getMessage());
+      }
       throw new StartupException(
           "upstream-listen: "
               + where
@@ -104,6 +113,14 @@ public final class Main {
       return;
     }
     stopAtSignal(startGateway(demo.gateway(upstream)), orders);
+  }
+
+  /** A ledger that has to survive the process is for laboratories: a property, not a flag. */
+  private static DemoOptions demoOptions() {
+    String ledger = System.getProperty("demo.ledger");
+    return ledger == null
+        ? DemoOptions.defaults()
+        : DemoOptions.defaults().withLedgerFile(Path.of(ledger));
   }
 
   private static Gateway startGateway(Configuration configuration) throws StartupException {

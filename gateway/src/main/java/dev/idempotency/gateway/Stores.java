@@ -2,10 +2,14 @@ package dev.idempotency.gateway;
 
 import dev.idempotency.gateway.config.Configuration;
 import dev.idempotency.gateway.config.Safety;
+import dev.idempotency.gateway.config.StoreAccess;
 import dev.idempotency.gateway.idempotency.OperationStore;
 import dev.idempotency.gateway.idempotency.StoreFinding;
 import dev.idempotency.gateway.idempotency.StoreHealth;
 import dev.idempotency.gateway.store.memory.MemoryIdempotencyStore;
+import dev.idempotency.gateway.store.postgres.PostgresDatabase;
+import dev.idempotency.gateway.store.postgres.PostgresIdempotencyStore;
+import dev.idempotency.gateway.store.postgres.PostgresStoreOptions;
 import dev.idempotency.gateway.store.redis.Notices;
 import dev.idempotency.gateway.store.redis.RedisDemands;
 import dev.idempotency.gateway.store.redis.RedisIdempotencyStore;
@@ -18,7 +22,10 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** The store of each event loop: one and the same in memory, or a connection each to Redis. */
+/**
+ * The store of each event loop: one and the same in memory, a connection each to Redis, or all by
+ * the connections of one pool to PostgreSQL.
+ */
 final class Stores implements StoreHealth {
 
   private final Configuration.Store settings;
@@ -26,6 +33,7 @@ final class Stores implements StoreHealth {
   private final List<StoreHealth> health = new ArrayList<>();
   private final List<RedisIdempotencyStore> connections = new ArrayList<>();
   private final @Nullable MemoryIdempotencyStore memory;
+  private final @Nullable PostgresDatabase postgres;
   private final Sealing sealing;
   private final RedisDemands demands;
 
@@ -38,9 +46,7 @@ final class Stores implements StoreHealth {
     this.sealing = new Sealing(configuration);
     this.demands = demands(configuration);
     this.redis = settings instanceof Configuration.Store.Redis url ? RedisOptions.of(url) : null;
-    if (settings instanceof Configuration.Store.Postgres) {
-      throw new StartupException("store: PostgreSQL is not in this build (expected: redis://…)");
-    }
+    this.postgres = settings instanceof Configuration.Store.Postgres url ? opened(url) : null;
     this.memory =
         settings instanceof Configuration.Store.Memory bounds
             ? MemoryIdempotencyStore.create(bounds.maxBytes())
@@ -63,6 +69,19 @@ final class Stores implements StoreHealth {
         configuration.store() instanceof Configuration.Store.Redis url
             ? url.checks()
             : Duration.ZERO);
+  }
+
+  private static PostgresDatabase opened(Configuration.Store.Postgres postgres)
+      throws StartupException {
+    StoreAccess access = postgres.access();
+    String password = access.password() == null ? null : access.password().value();
+    try {
+      return PostgresDatabase.of(
+          new PostgresStoreOptions(
+              postgres.url(), access.user(), password, postgres.timeout(), postgres.pool()));
+    } catch (IllegalArgumentException e) {
+      throw new StartupException("store: " + e.getMessage());
+    }
   }
 
   /**
@@ -89,6 +108,10 @@ final class Stores implements StoreHealth {
       connections.add(store);
       health.add(store);
       return store;
+    }
+    if (postgres != null) {
+      health.add(postgres);
+      return PostgresIdempotencyStore.on(postgres, loop);
     }
     throw new IllegalStateException("a store of a kind that nobody opens: " + settings);
   }
@@ -133,6 +156,9 @@ final class Stores implements StoreHealth {
   /** Ends the threads that work for the stores, when no loop needs them any more. */
   void stopWorkers() {
     sealing.close();
+    if (postgres != null) {
+      postgres.close();
+    }
   }
 
   List<RedisIdempotencyStore> connections() {

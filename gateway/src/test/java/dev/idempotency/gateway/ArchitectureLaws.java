@@ -35,6 +35,7 @@ final class ArchitectureLaws {
           "operations",
           "store.redis",
           "store.memory",
+          "store.postgres",
           "store.envelope",
           "fingerprint",
           "identity",
@@ -88,6 +89,12 @@ final class ArchitectureLaws {
     }
     laws.put("transport is for the network edges", transportIsForEdges());
     laws.put("Lettuce lives in store.redis", livesIn("store.redis", "io.lettuce.."));
+    laws.put(
+        "the driver, the pool and the migrations live in store.postgres",
+        livesIn("store.postgres", "org.postgresql..", "com.zaxxer..", "org.flywaydb.."));
+    laws.put(
+        "SQL lives in store.postgres and the demo that shares its database",
+        livesIn(List.of("store.postgres", "demo"), "java.sql..", "javax.sql.."));
     laws.put(
         "Caffeine lives in store.memory and identity",
         livesIn(List.of("store.memory", "identity"), "com.github.benmanes.."));
@@ -155,7 +162,8 @@ final class ArchitectureLaws {
             in("config"),
             in("identity"),
             in("store.envelope"),
-            in("store.memory"))
+            in("store.memory"),
+            in("store.postgres"))
         .should()
         .dependOnClassesThat()
         .resideInAPackage(in("transport"));

@@ -55,6 +55,8 @@ class ArchitectureTest {
           transport is for the network edges, KnowsTransport
           Lettuce lives in store.redis, Blocks
           Caffeine lives in store.memory and identity, KnowsCaffeine
+          SQL lives in store.postgres and the demo that shares its database, KnowsSql
+          'the driver, the pool and the migrations live in store.postgres', KnowsSql
           metrics and log libraries live in operations, KnowsMicrometer
           nothing knows the root, KnowsRoot
           no cycles, KnowsUpstream

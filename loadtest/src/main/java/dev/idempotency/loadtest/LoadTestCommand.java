@@ -10,6 +10,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
@@ -72,7 +73,11 @@ public final class LoadTestCommand implements Callable<Integer> {
 
   @SuppressWarnings("SystemOut") // the report is what this program is for
   public static void main(String[] arguments) {
-    System.exit(new CommandLine(new LoadTestCommand(System.out)).execute(arguments));
+    System.exit(
+        arguments.length > 0 && arguments[0].equals("lab")
+            ? new CommandLine(new LabCommand(System.out))
+                .execute(Arrays.copyOfRange(arguments, 1, arguments.length))
+            : new CommandLine(new LoadTestCommand(System.out)).execute(arguments));
   }
 
   @Override

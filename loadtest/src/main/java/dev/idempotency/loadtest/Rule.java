@@ -15,7 +15,15 @@ enum Rule {
   AT_MOST_ONE_EFFECT("no operation happened twice"),
   ONE_ATTEMPT("nothing but the first request reached the upstream"),
   NO_STRANGERS("the upstream saw no key of this run that was not sent"),
-  LEDGER_IS_COMPLETE("the upstream's ledger has every key");
+  LEDGER_IS_COMPLETE("the upstream's ledger has every key"),
+  ANSWERS_ARE_EQUAL("all that are told of an operation's success are told the same"),
+  NO_ANSWER_OF_ANOTHER("no operation is answered with the answer of another, or of another scope"),
+  ATTEMPTS_ARE_ALLOWED("an operation is attempted again only where its route says so"),
+  ATTEMPTS_ARE_NUMBERED("no two attempts of an operation have one number"),
+  ACKNOWLEDGED_HAPPENED("an operation that was acknowledged is in the ledger"),
+  NOTHING_IS_STUCK("in the end every operation is done, or unknown where its route says hold"),
+  REUSE_ONLY_IS_REFUSED("422 key-reused is for another request under the same key, and only that"),
+  BYPASS_WHERE_ALLOWED("nothing is forwarded without protection unless the route says so");
 
   private final String promise;
 

@@ -42,12 +42,12 @@ final class Target {
         .handle((response, failure) -> failure == null ? answer(response) : none(failure));
   }
 
-  private static Answer none(Throwable failure) {
+  static Answer none(Throwable failure) {
     Throwable cause = failure.getCause() == null ? failure : failure.getCause();
     return new Answer.None(cause.toString());
   }
 
-  private static Answer answer(HttpResponse<byte[]> response) {
+  static Answer answer(HttpResponse<byte[]> response) {
     HttpHeaders headers = response.headers();
     return new Answer.Response(
         response.statusCode(),

@@ -1,7 +1,9 @@
 package dev.idempotency.gateway.config;
 
+import java.net.URI;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** What the command line, the environment and the file together ask for. */
 public sealed interface Command {
@@ -25,13 +27,15 @@ public sealed interface Command {
    * @param store where its records are
    * @param upstreamListen where the demo's upstream listens
    * @param upstreamOnly whether there is no gateway
+   * @param orders the database of the upstream's orders, may hold a password; null: in memory
    */
   record Demo(
       HostAndPort listen,
       HostAndPort admin,
       Configuration.Store store,
       HostAndPort upstreamListen,
-      boolean upstreamOnly)
+      boolean upstreamOnly,
+      @Nullable URI orders)
       implements Command {
 
     /**
@@ -42,6 +46,12 @@ public sealed interface Command {
     public Configuration gateway(HostAndPort upstream) {
       return Defaults.of(List.of(UpstreamUrl.clear(upstream)), false)
           .with(List.of(Listener.clear(listen)), admin, store);
+    }
+
+    /** Without the database, whose URL may hold a password. */
+    @Override
+    public String toString() {
+      return "Demo[" + listen + ", " + admin + ", " + store + ", " + upstreamListen + "]";
     }
   }
 

@@ -63,7 +63,8 @@ final class CommandLines {
             Option.ADMIN.withDefault(Defaults.ADMIN),
             Option.STORE.withDefault("memory"),
             Option.UPSTREAM_LISTEN.withDefault(DEMO_UPSTREAM),
-            Option.UPSTREAM_ONLY));
+            Option.UPSTREAM_ONLY,
+            Option.ORDERS));
     return demo;
   }
 

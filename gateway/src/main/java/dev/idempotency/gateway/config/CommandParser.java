@@ -1,6 +1,7 @@
 package dev.idempotency.gateway.config;
 
 import dev.idempotency.gateway.config.Arguments.UsageException;
+import java.net.URI;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -63,7 +64,8 @@ final class CommandParser {
         arguments.get(Option.ADMIN, Defaults.ADMIN),
         arguments.get(Option.STORE, Defaults.memory()),
         arguments.get(Option.UPSTREAM_LISTEN, CommandLines.DEMO_UPSTREAM),
-        arguments.isOn(Option.UPSTREAM_ONLY));
+        arguments.isOn(Option.UPSTREAM_ONLY),
+        arguments.has(Option.ORDERS) ? arguments.get(Option.ORDERS, URI.create("")) : null);
   }
 
   private Command run(Arguments arguments) throws UsageException {

@@ -1,6 +1,7 @@
 package dev.idempotency.gateway.config;
 
 import dev.idempotency.gateway.config.Format.Parsed;
+import java.net.URI;
 import java.util.List;
 import java.util.Locale;
 import picocli.CommandLine.Model.OptionSpec;
@@ -49,6 +50,13 @@ record Option<T>(
       address("--upstream-listen", "where the demo's upstream is");
   static final Option<Boolean> UPSTREAM_ONLY =
       truth("--upstream-only", "start the demo's upstream without a gateway");
+  static final Option<URI> ORDERS =
+      new Option<>(
+          "--orders",
+          "URL",
+          DatabaseUrl.FORMAT,
+          "keep the demo's orders and their answers in this database instead of in memory, such as"
+              + " postgresql://user@host/database");
 
   /**
    * What was given for an option. A wrong value is not refused before all are read: a flag may

@@ -57,6 +57,13 @@ final class Answers {
     return response;
   }
 
+  /** What an order was told when it was placed. */
+  static FullHttpResponse stored(int status, OrderTable.Answer answer) {
+    FullHttpResponse response = json(status, answer.body());
+    response.headers().set(HttpHeaderNames.LOCATION, answer.location());
+    return response;
+  }
+
   private static ByteBuf padded(String before, int bytes, String after) {
     ByteBuf[] parts = new ByteBuf[2 + (bytes + PADDING.capacity() - 1) / PADDING.capacity()];
     parts[0] = ascii(before);

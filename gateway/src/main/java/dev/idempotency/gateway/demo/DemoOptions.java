@@ -1,5 +1,6 @@
 package dev.idempotency.gateway.demo;
 
+import java.net.URI;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
@@ -10,8 +11,11 @@ import org.jspecify.annotations.Nullable;
  * @param trackedKeys about how many keys the ledger counts one by one, 0 or more; later keys are
  *     counted in sum only. A key takes some 150 bytes
  * @param keptOrders how many of the latest orders can be read back, 1 or more
+ * @param orders {@code postgresql://user[:password]@host[:port]/database}, where orders with a key
+ *     are then kept together with their answers; null for in memory
  */
-public record DemoOptions(@Nullable Path ledgerFile, int trackedKeys, int keptOrders) {
+public record DemoOptions(
+    @Nullable Path ledgerFile, int trackedKeys, int keptOrders, @Nullable URI orders) {
 
   public DemoOptions {
     if (trackedKeys < 0) {
@@ -22,6 +26,11 @@ public record DemoOptions(@Nullable Path ledgerFile, int trackedKeys, int keptOr
     }
   }
 
+  /** In memory. */
+  public DemoOptions(@Nullable Path ledgerFile, int trackedKeys, int keptOrders) {
+    this(ledgerFile, trackedKeys, keptOrders, null);
+  }
+
   /** No file, a million keys, the latest ten thousand orders. */
   public static DemoOptions defaults() {
     return new DemoOptions(null, 1_000_000, 10_000);
@@ -29,6 +38,17 @@ public record DemoOptions(@Nullable Path ledgerFile, int trackedKeys, int keptOr
 
   /** The same with a ledger file; an existing one is appended to. */
   public DemoOptions withLedgerFile(Path file) {
-    return new DemoOptions(file, trackedKeys, keptOrders);
+    return new DemoOptions(file, trackedKeys, keptOrders, orders);
+  }
+
+  /** The same with orders in a database. */
+  public DemoOptions withOrders(URI database) {
+    return new DemoOptions(ledgerFile, trackedKeys, keptOrders, database);
+  }
+
+  /** Without the password. */
+  @Override
+  public String toString() {
+    return "DemoOptions[" + ledgerFile + ", " + trackedKeys + ", " + keptOrders + "]";
   }
 }

@@ -17,10 +17,12 @@ import io.netty.handler.stream.ChunkedWriteHandler;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.URI;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A running demo upstream: a service that takes orders and keeps a ledger of what really happened.
@@ -32,6 +34,9 @@ import java.util.concurrent.TimeUnit;
  *       Demo-Behaviour}: {@code delay=2s}, {@code fail=before|after}, {@code drop=before|after},
  *       {@code status=422}, {@code size=1MiB}, {@code outcome=completed|released}
  *   <li>{@code GET /orders}, {@code GET /orders/{id}} read the latest back
+ *   <li>{@code GET /orders/by-key/{key}}, where orders are in a database, answers what became of a
+ *       key: 200 with the answer that its order was given, 404 where it never happened, and then
+ *       never will for the attempt that {@code Idempotency-Attempt} names
  *   <li>{@code GET /ledger} gives {@code effects}, {@code attempts}, {@code keys} with both counts
  *       for each, {@code keyless} and {@code untracked} (beyond the options' bound) in sum; {@code
  *       GET /ledger?key=K} one key; {@code DELETE /ledger} starts anew
@@ -61,8 +66,9 @@ public final class DemoOrders implements AutoCloseable {
    * Starts it. Its threads are daemons.
    *
    * @param address where to listen; port 0 takes a free one
-   * @return fails with {@link IOException} (a {@link java.net.BindException} for one) if the ledger
-   *     file cannot be opened or the address cannot be had
+   * @return fails with {@link java.sql.SQLException} if the database of the orders can't be used,
+   *     with {@link IOException} (a {@link java.net.BindException} for one) if the ledger file
+   *     cannot be opened or the address cannot be had
    */
   public static CompletionStage<DemoOrders> start(InetSocketAddress address, DemoOptions options) {
     Ledger ledger;
@@ -72,15 +78,19 @@ public final class DemoOrders implements AutoCloseable {
     } catch (IOException e) {
       return CompletableFuture.failedStage(e);
     }
-    return bind(address, ledger, new OrderBook(ledger, options.keptOrders()));
+    OrderBook orders = new OrderBook(ledger, options.keptOrders());
+    URI database = options.orders();
+    return database == null
+        ? bind(address, ledger, orders, null)
+        : OrderTable.open(database).thenCompose(table -> bind(address, ledger, orders, table));
   }
 
   private static CompletionStage<DemoOrders> bind(
-      InetSocketAddress address, Ledger ledger, OrderBook orders) {
+      InetSocketAddress address, Ledger ledger, OrderBook orders, @Nullable OrderTable table) {
     EventLoopGroup group =
         new MultiThreadIoEventLoopGroup(
             THREADS, new DefaultThreadFactory("demo-orders", true), NioIoHandler.newFactory());
-    CompletableFuture<Void> closed = closedWith(group, ledger);
+    CompletableFuture<Void> closed = closedWith(group, ledger, table);
     CompletableFuture<DemoOrders> started = new CompletableFuture<>();
     new ServerBootstrap()
         .group(group)
@@ -88,7 +98,7 @@ public final class DemoOrders implements AutoCloseable {
         .option(ChannelOption.SO_REUSEADDR, true)
         .option(ChannelOption.SO_BACKLOG, 1024)
         .childOption(ChannelOption.TCP_NODELAY, true)
-        .childHandler(pipeline(ledger, orders))
+        .childHandler(pipeline(ledger, orders, table))
         .bind(address)
         .addListener(
             bound -> {
@@ -103,7 +113,8 @@ public final class DemoOrders implements AutoCloseable {
     return started;
   }
 
-  private static ChannelInitializer<SocketChannel> pipeline(Ledger ledger, OrderBook orders) {
+  private static ChannelInitializer<SocketChannel> pipeline(
+      Ledger ledger, OrderBook orders, @Nullable OrderTable table) {
     return new ChannelInitializer<>() {
       @Override
       protected void initChannel(SocketChannel channel) {
@@ -114,17 +125,21 @@ public final class DemoOrders implements AutoCloseable {
                 new HttpServerKeepAliveHandler(),
                 new HttpObjectAggregator(LARGEST_REQUEST),
                 new ChunkedWriteHandler(),
-                new OrderHandler(ledger, orders));
+                new OrderHandler(ledger, orders, table));
       }
     };
   }
 
-  private static CompletableFuture<Void> closedWith(EventLoopGroup group, Ledger ledger) {
+  private static CompletableFuture<Void> closedWith(
+      EventLoopGroup group, Ledger ledger, @Nullable OrderTable table) {
     CompletableFuture<Void> closed = new CompletableFuture<>();
     group
         .terminationFuture()
         .addListener(
             terminated -> {
+              if (table != null) {
+                table.close();
+              }
               try {
                 ledger.close();
                 closed.complete(null);

@@ -21,6 +21,7 @@ import io.netty.util.concurrent.Future;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Queue;
+import java.util.concurrent.CompletionStage;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -35,16 +36,19 @@ final class OrderHandler extends SimpleChannelInboundHandler<FullHttpRequest> {
   private static final int LISTED_ORDERS = 100;
   private static final int MOST_WAITING = 16;
   private static final String ORDERS = "/orders";
+  private static final String BY_KEY = "/orders/by-key/";
   private static final String LEDGER = "/ledger";
 
   private final Ledger ledger;
   private final OrderBook orders;
+  private final @Nullable OrderTable table;
   private final Queue<FullHttpRequest> waiting = new ArrayDeque<>();
   private boolean busy;
 
-  OrderHandler(Ledger ledger, OrderBook orders) {
+  OrderHandler(Ledger ledger, OrderBook orders, @Nullable OrderTable table) {
     this.ledger = ledger;
     this.orders = orders;
+    this.table = table;
   }
 
   @Override
@@ -90,7 +94,7 @@ final class OrderHandler extends SimpleChannelInboundHandler<FullHttpRequest> {
       ledger.reset();
       answer(ctx, Answers.json(204, ""));
     } else if (request.method().equals(HttpMethod.GET)) {
-      read(ctx, path, request.uri());
+      read(ctx, path, request);
     } else {
       answer(ctx, Answers.error(404, "nothing is here for this method"));
     }
@@ -107,16 +111,17 @@ final class OrderHandler extends SimpleChannelInboundHandler<FullHttpRequest> {
       answer(ctx, Answers.error(400, String.valueOf(e.getMessage())));
       return;
     }
-    ledger.attempt(key, SentKey.attempt(headers.get("Idempotency-Attempt")));
+    int attempt = SentKey.attempt(headers.get("Idempotency-Attempt"));
+    ledger.attempt(key, attempt);
     if (received == 0) {
       answer(ctx, Answers.error(400, "an order has a body"));
     } else if (behaviour.delay().isZero()) {
-      finish(ctx, key, received, behaviour);
+      finish(ctx, key, attempt, received, behaviour);
     } else {
       Future<?> work =
           ctx.executor()
               .schedule(
-                  () -> finish(ctx, key, received, behaviour),
+                  () -> finish(ctx, key, attempt, received, behaviour),
                   behaviour.delay().toNanos(),
                   NANOSECONDS);
       work.addListener(done -> closeOnFailure(ctx, done));
@@ -124,8 +129,51 @@ final class OrderHandler extends SimpleChannelInboundHandler<FullHttpRequest> {
   }
 
   private void finish(
-      ChannelHandlerContext ctx, @Nullable String key, int received, Behaviour behaviour) {
+      ChannelHandlerContext ctx,
+      @Nullable String key,
+      int attempt,
+      int received,
+      Behaviour behaviour) {
+    if (table != null && key != null && behaviour.hasEffect()) {
+      CompletionStage<?> unused =
+          table
+              .place(key, Math.max(1, attempt), received, behaviour.status())
+              .whenCompleteAsync(
+                  (answer, failure) -> placed(ctx, key, behaviour, answer, failure),
+                  ctx.executor());
+      return;
+    }
     Order order = behaviour.hasEffect() ? orders.create(key, received) : null;
+    finish(
+        ctx,
+        behaviour,
+        order == null
+            ? Answers.error(behaviour.status(), "refused, as asked")
+            : Answers.created(order, behaviour));
+  }
+
+  private void placed(
+      ChannelHandlerContext ctx,
+      String key,
+      Behaviour behaviour,
+      OrderTable.@Nullable Answer answer,
+      @Nullable Throwable failure) {
+    if (failure != null) {
+      // Perhaps it was committed: unknown, until somebody asks.
+      answer(ctx, Answers.error(503, "the database failed"));
+    } else if (answer == null) {
+      FullHttpResponse late = Answers.error(409, "this attempt was reported as never happened");
+      late.headers().set("Idempotency-Outcome", "released");
+      answer(ctx, late);
+    } else {
+      if (answer.fresh()) {
+        long unused = ledger.effect(key, answer.order());
+      }
+      finish(ctx, behaviour, Answers.stored(answer.status(), answer));
+    }
+  }
+
+  private void finish(ChannelHandlerContext ctx, Behaviour behaviour, FullHttpResponse usual) {
     if (behaviour.fault().drops()) {
       close(ctx);
       return;
@@ -134,10 +182,7 @@ final class OrderHandler extends SimpleChannelInboundHandler<FullHttpRequest> {
         switch (behaviour.fault()) {
           case FAIL_BEFORE -> unavailable();
           case FAIL_AFTER -> Answers.error(500, "failed after the effect, as asked");
-          default ->
-              order == null
-                  ? Answers.error(behaviour.status(), "refused, as asked")
-                  : Answers.created(order, behaviour);
+          default -> usual;
         };
     String outcome = behaviour.outcome();
     if (outcome != null) {
@@ -152,10 +197,12 @@ final class OrderHandler extends SimpleChannelInboundHandler<FullHttpRequest> {
     return response;
   }
 
-  private void read(ChannelHandlerContext ctx, String path, String target) {
-    if (path.equals(LEDGER)) {
+  private void read(ChannelHandlerContext ctx, String path, FullHttpRequest request) {
+    if (path.startsWith(BY_KEY)) {
+      ask(ctx, path.substring(BY_KEY.length()), request.headers());
+    } else if (path.equals(LEDGER)) {
       List<String> keys =
-          new QueryStringDecoder(target).parameters().getOrDefault("key", List.of());
+          new QueryStringDecoder(request.uri()).parameters().getOrDefault("key", List.of());
       if (keys.isEmpty()) {
         answerWithLedger(ctx);
       } else {
@@ -171,6 +218,27 @@ final class OrderHandler extends SimpleChannelInboundHandler<FullHttpRequest> {
               ? Answers.error(404, "no such order")
               : Answers.json(200, order.toJson() + '\n'));
     }
+  }
+
+  private void ask(ChannelHandlerContext ctx, String key, HttpHeaders headers) {
+    if (table == null) {
+      // Not 404, which would say that it never happened.
+      answer(ctx, Answers.error(501, "orders are not in a database"));
+      return;
+    }
+    CompletionStage<?> unused =
+        table
+            .ask(key, SentKey.attempt(headers.get("Idempotency-Attempt")))
+            .whenCompleteAsync(
+                (answer, failure) ->
+                    answer(
+                        ctx,
+                        failure != null
+                            ? Answers.error(503, "the database failed")
+                            : answer == null
+                                ? Answers.error(404, "no order was placed under this key")
+                                : Answers.stored(200, answer)),
+                ctx.executor());
   }
 
   private String tally(String key) {

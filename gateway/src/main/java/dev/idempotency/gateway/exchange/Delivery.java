@@ -33,6 +33,7 @@ final class Delivery {
 
   /** Asks for more of a response that is fed. */
   private @Nullable Runnable hungry;
+
   private boolean pumping;
   private boolean gone;
 
@@ -67,8 +68,7 @@ final class Delivery {
    * @param more asks for {@link #feed} or {@link #endFed}, now or later
    * @param then runs when the response is out, or the client is gone
    */
-  void beginFed(
-      ResponseHead head, long contentLength, Charge held, Runnable more, Runnable then) {
+  void beginFed(ResponseHead head, long contentLength, Charge held, Runnable more, Runnable then) {
     charge = held;
     hungry = more;
     done = then;

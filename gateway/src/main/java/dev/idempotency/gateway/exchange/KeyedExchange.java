@@ -501,8 +501,7 @@ abstract class KeyedExchange implements Exchange, Outgoing {
       return;
     }
     phase = Phase.ASKING;
-    Response head =
-        ResponseFields.replay(pieced.head(), course.head().headers(), route.answers());
+    Response head = ResponseFields.replay(pieced.head(), course.head().headers(), route.answers());
     course.mark(head.head().headers());
     course.markApplied(head.head().headers());
     PieceReplay replay =

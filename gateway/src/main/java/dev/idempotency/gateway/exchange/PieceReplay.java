@@ -56,8 +56,7 @@ final class PieceReplay {
   /** The client has taken all that was given. */
   void goOn() {
     if (next < response.count()) {
-      Stages.when(
-          store.get(id, response.writer(), next++), this::give, missing -> cut(), listener);
+      Stages.when(store.get(id, response.writer(), next++), this::give, missing -> cut(), listener);
     } else if (sent != response.length()) {
       cut();
     } else {

@@ -42,8 +42,7 @@ final class PieceWriter {
    * @param limit most bytes of the whole
    * @param roomAgain runs when more can be taken, after {@link #isFull} was true
    */
-  PieceWriter(
-      Exchanges exchanges, Supplier<Reservation> owner, long limit, Runnable roomAgain) {
+  PieceWriter(Exchanges exchanges, Supplier<Reservation> owner, long limit, Runnable roomAgain) {
     this.exchanges = exchanges;
     this.owner = owner;
     this.limit = limit;

@@ -79,8 +79,7 @@ public record PiecedResponse(StoredResponse head, AttemptToken writer, int count
       int count = from.getInt();
       long length = from.getLong();
       Headers headers = fields(from);
-      StoredResponse head =
-          new StoredResponse(stored.status(), headers, new byte[0], fields(from));
+      StoredResponse head = new StoredResponse(stored.status(), headers, new byte[0], fields(from));
       return from.hasRemaining()
           ? null
           : new PiecedResponse(head, AttemptToken.of(token), count, length);

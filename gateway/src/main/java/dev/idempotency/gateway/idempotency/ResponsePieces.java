@@ -1,6 +1,7 @@
 package dev.idempotency.gateway.idempotency;
 
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
@@ -39,5 +40,7 @@ public interface ResponsePieces {
    *
    * @param count how many there may be, 1 or more
    */
-  CompletionStage<Void> drop(Reservation reservation, int count);
+  default CompletionStage<Void> drop(Reservation reservation, int count) {
+    return CompletableFuture.completedFuture(null);
+  }
 }

@@ -22,6 +22,7 @@ import org.slf4j.LoggerFactory;
 public final class Logging {
 
   private static final String OWN = "dev.idempotency";
+  private static final String POOL = "com.zaxxer.hikari";
   private static final int QUEUE = 8_192;
   private static final int FLUSH_MILLIS = 2_000;
 
@@ -60,6 +61,8 @@ public final class Logging {
     root.setLevel(own.isGreaterOrEqual(Level.WARN) ? own : Level.WARN);
     root.addAppender(appender(context, "log", style(format), target));
     context.getLogger(OWN).setLevel(own);
+    // It tells each connection that broke, with a stack trace; the store tells the outage, once.
+    context.getLogger(POOL).setLevel(Level.ERROR);
     Logger access = context.getLogger(AccessLog.LOGGER);
     access.setLevel(Level.INFO);
     access.setAdditive(false);

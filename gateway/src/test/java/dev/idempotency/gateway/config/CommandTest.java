@@ -223,6 +223,10 @@ class CommandTest {
                 + " routes)"),
         Arguments.of("--upstream http://a --upstream-only", "--upstream-only: for the demo only"),
         Arguments.of("demo --check", "--check: not for the demo"),
+        Arguments.of(
+            "demo --orders mysql://db/shop",
+            "--orders: mysql://db/shop (expected:"
+                + " postgresql://[user[:password]@]host[:port]/database)"),
         Arguments.of("demo now", "now: unknown (--help lists what there is)"),
         Arguments.of(
             "--listen a:1 demo", "--listen: before demo (expected: gateway demo [OPTIONS])"));
@@ -460,7 +464,17 @@ class CommandTest {
                 new HostAndPort("127.0.0.1", 9090),
                 Defaults.memory(),
                 new HostAndPort("127.0.0.1", 3000),
-                false));
+                false,
+                null));
+  }
+
+  @Test
+  void demoKeepsItsOrdersInADatabaseWhereOneIsNamed() {
+    assertThat(parse(NO_VARIABLES, "demo", "--orders", "postgresql://u:s3cr3t@db/shop"))
+        .isInstanceOfSatisfying(
+            Command.Demo.class, demo -> assertThat(demo.orders()).hasHost("db").hasPath("/shop"))
+        .asString()
+        .doesNotContain("s3cr3t");
   }
 
   @Test

@@ -36,6 +36,7 @@ final class FakeStore implements OperationStore {
   private final List<StoredResponse> completed = new ArrayList<>();
   private final List<Resolution> resolutions = new ArrayList<>();
   private final ArrayDeque<Open> open = new ArrayDeque<>();
+  private final List<Integer> dropped = new ArrayList<>();
   private final Map<Integer, byte[]> pieces = new TreeMap<>();
   private final List<Runnable> watches = new ArrayList<>();
   private @Nullable Error error;
@@ -235,8 +236,13 @@ final class FakeStore implements OperationStore {
 
   @Override
   public CompletionStage<Void> drop(Reservation reservation, int count) {
-    commands.add("drop " + count);
+    dropped.add(count);
     return CompletableFuture.completedFuture(null);
+  }
+
+  /** How many pieces of a response were dropped, each time. */
+  List<Integer> dropped() {
+    return dropped;
   }
 
   /** What was written of a response, by its index. */

@@ -16,7 +16,6 @@ import dev.idempotency.gateway.idempotency.Note;
 import dev.idempotency.gateway.idempotency.OpenOperation;
 import dev.idempotency.gateway.idempotency.OpenOperations;
 import dev.idempotency.gateway.idempotency.OperationId;
-import dev.idempotency.gateway.idempotency.OperationStore;
 import dev.idempotency.gateway.idempotency.Reservation;
 import dev.idempotency.gateway.idempotency.ReserveReply;
 import dev.idempotency.gateway.idempotency.Resolution;
@@ -494,8 +493,7 @@ public abstract class StoreContractTest extends NoticesContract {
     Map<OperationId, OpenOperation> found = new LinkedHashMap<>();
     String cursor = "";
     do {
-      OpenOperations.Page next =
-          await(store().list(new OpenOperations.Query(cursor, least, page)));
+      OpenOperations.Page next = await(store().list(new OpenOperations.Query(cursor, least, page)));
       for (OpenOperation operation : next.operations()) {
         assertThat(found.put(operation.id(), operation)).as("listed twice").isNull();
       }

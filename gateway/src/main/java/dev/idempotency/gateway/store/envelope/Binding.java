@@ -11,8 +11,7 @@ import java.nio.ByteBuffer;
  * to another operation, attempt, status or fingerprint would be a stored answer shown to the wrong
  * caller.
  */
-record Binding(OperationId id, long attempt, Fingerprint fingerprint, int status)
-    implements Bound {
+record Binding(OperationId id, long attempt, Fingerprint fingerprint, int status) implements Bound {
 
   private static final int LENGTH = OperationId.LENGTH + 8 + 1 + Fingerprint.LENGTH + 2;
 

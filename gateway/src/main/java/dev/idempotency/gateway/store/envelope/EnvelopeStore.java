@@ -262,9 +262,9 @@ public final class EnvelopeStore implements OperationStore {
     return inner
         .get(id, token, index)
         .thenCompose(
-            sealed -> {
-              Supplier<CompletionStage<byte[]>> task = () -> opened(binding, sealed);
-              return sealed.length <= LONG
+            piece -> {
+              Supplier<CompletionStage<byte[]>> task = () -> opened(binding, piece);
+              return piece.length <= LONG
                   ? task.get()
                   : elsewhere(task, task).thenCompose(done -> done);
             });

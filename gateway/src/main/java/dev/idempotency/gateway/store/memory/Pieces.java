@@ -50,8 +50,7 @@ final class Pieces {
   /** False where it does not fit. */
   boolean put(Reservation owner, int index, byte[] bytes, long most) {
     Piece piece =
-        new Piece(
-            bytes, owner.lease().plus(owner.retention()).plus(ResponsePieces.MARGIN));
+        new Piece(bytes, owner.lease().plus(owner.retention()).plus(ResponsePieces.MARGIN));
     if (weight.get() + piece.weight() > most) {
       pieces.cleanUp();
       if (weight.get() + piece.weight() > most) {
@@ -75,7 +74,6 @@ final class Pieces {
   }
 
   private void weighed(@Nullable Piece former, @Nullable Piece next) {
-    weight.addAndGet(
-        (next == null ? 0 : next.weight()) - (former == null ? 0 : former.weight()));
+    weight.addAndGet((next == null ? 0 : next.weight()) - (former == null ? 0 : former.weight()));
   }
 }

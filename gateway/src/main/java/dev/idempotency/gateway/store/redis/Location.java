@@ -112,16 +112,6 @@ final class Location {
     return builder.build();
   }
 
-  /** How to connect to whoever tells of changes: the server, or the primary of the sentinels. */
-  RedisURI subscription(Duration timeout) {
-    if (kind != Kind.SENTINELS) {
-      return server(seeds().get(0), timeout);
-    }
-    RedisURI.Builder builder = RedisURI.builder(pattern).withTimeout(timeout);
-    authenticate(builder, access.user(), access.password());
-    return builder.build();
-  }
-
   private RedisURI.Builder builder(Endpoint endpoint, Duration timeout) {
     RedisURI.Builder builder =
         RedisURI.builder()

@@ -135,10 +135,10 @@ final class LoopClient {
     }
   }
 
-  /** A new connection that subscribes to channels, its hands shaken. */
-  CompletionStage<StatefulRedisPubSubConnection<byte[], byte[]>> connectPubSub() {
+  /** A new connection to that server that subscribes to channels, its hands shaken. */
+  CompletionStage<StatefulRedisPubSubConnection<byte[], byte[]>> connectPubSub(Endpoint server) {
     try {
-      return client.connectPubSubAsync(ByteArrayCodec.INSTANCE, location.subscription(timeout));
+      return client.connectPubSubAsync(ByteArrayCodec.INSTANCE, location.server(server, timeout));
     } catch (RuntimeException e) {
       return CompletableFuture.failedFuture(e);
     }

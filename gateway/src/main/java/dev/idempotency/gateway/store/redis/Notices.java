@@ -17,7 +17,6 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -44,12 +43,13 @@ public final class Notices {
 
   private final EventLoop home;
   private final KeyNames names;
-  private final Supplier<LoopClient> clients;
+  private final RedisStoreOptions options;
+
   private final Bucket[] buckets = new Bucket[KeyNames.BUCKETS];
   private final Backoff backoff = new Backoff();
 
   /** Made when somebody waits for the first time. */
-  private @Nullable LoopClient client;
+  private @Nullable NoticeSource source;
 
   private @Nullable StatefulRedisPubSubConnection<byte[], byte[]> connection;
   private boolean connects;
@@ -57,10 +57,11 @@ public final class Notices {
   private boolean complained;
   private boolean closed;
 
-  private Notices(EventLoop home, KeyNames names, Supplier<LoopClient> clients) {
+  private Notices(EventLoop home, RedisStoreOptions options) {
     this.home = home;
-    this.names = names;
-    this.clients = clients;
+    this.options = options;
+    boolean cluster = options.location().kind() == Location.Kind.CLUSTER;
+    this.names = new KeyNames(options.prefix(), cluster);
     for (int i = 0; i < buckets.length; i++) {
       buckets[i] = new Bucket(i);
     }
@@ -72,10 +73,7 @@ public final class Notices {
    * @param home where the connection lives
    */
   public static Notices open(RedisStoreOptions options, EventLoop home) {
-    return new Notices(
-        home,
-        new KeyNames(options.prefix(), false),
-        () -> new LoopClient(options, home, RedisLink.LIMIT));
+    return new Notices(home, options);
   }
 
   /** Ends the connection, and says nothing any more; more than once does nothing. */
@@ -91,8 +89,8 @@ public final class Notices {
   }
 
   private void close(CompletableFuture<Void> ended) {
-    LoopClient own = client;
-    client = null;
+    NoticeSource own = source;
+    source = null;
     closed = true;
     connection = null;
     if (own == null) {
@@ -128,13 +126,13 @@ public final class Notices {
       return;
     }
     connects = true;
-    LoopClient own = client;
+    NoticeSource own = source;
     if (own == null) {
-      own = clients.get();
-      client = own;
+      own = new NoticeSource(options, home, this::moved);
+      source = own;
     }
     CompletionStage<Void> unused =
-        own.connectPubSub()
+        own.connect()
             .handle(
                 (fresh, failure) -> {
                   run(() -> connected(fresh, failure));
@@ -170,6 +168,15 @@ public final class Notices {
         bucket.listened = false;
       }
       connectLater();
+    }
+  }
+
+  /** What is told is told at another server from now on. */
+  private void moved() {
+    StatefulRedisPubSubConnection<byte[], byte[]> former = connection;
+    if (former != null) {
+      lost(former);
+      CompletableFuture<Void> unused = former.closeAsync();
     }
   }
 
@@ -259,8 +266,7 @@ public final class Notices {
         return;
       }
       asked = true;
-      RedisFuture<Void> reply =
-          names.isForCluster() ? live.async().ssubscribe(channel) : live.async().subscribe(channel);
+      RedisFuture<Void> reply = live.async().subscribe(channel);
       CompletionStage<Void> unused =
           reply.whenComplete((none, failure) -> Notices.this.run(() -> answered(live, failure)));
     }
@@ -292,10 +298,7 @@ public final class Notices {
       }
       asked = false;
       listened = false;
-      RedisFuture<Void> unused =
-          names.isForCluster()
-              ? live.async().sunsubscribe(channel)
-              : live.async().unsubscribe(channel);
+      RedisFuture<Void> unused = live.async().unsubscribe(channel);
       return false;
     }
 
@@ -373,11 +376,6 @@ public final class Notices {
       if (id != null) {
         buckets[KeyNames.bucket(id)].told(id);
       }
-    }
-
-    @Override
-    public void smessage(byte[] channel, byte[] record) {
-      message(channel, record);
     }
   }
 

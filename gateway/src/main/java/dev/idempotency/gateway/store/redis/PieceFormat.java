@@ -14,7 +14,10 @@ final class PieceFormat {
   private PieceFormat() {}
 
   static byte[] write(byte[] bytes) {
-    return ByteBuffer.allocate(CHECKSUM + bytes.length).putInt(checksum(bytes, 0)).put(bytes).array();
+    return ByteBuffer.allocate(CHECKSUM + bytes.length)
+        .putInt(checksum(bytes, 0))
+        .put(bytes)
+        .array();
   }
 
   /**
@@ -26,8 +29,7 @@ final class PieceFormat {
     if (value == null) {
       throw StoreUnavailableException.unreadable("a piece of the response is not there");
     }
-    if (value.length < CHECKSUM
-        || ByteBuffer.wrap(value).getInt() != checksum(value, CHECKSUM)) {
+    if (value.length < CHECKSUM || ByteBuffer.wrap(value).getInt() != checksum(value, CHECKSUM)) {
       throw StoreUnavailableException.unreadable("a piece of the response is damaged");
     }
     return Arrays.copyOfRange(value, CHECKSUM, value.length);

@@ -66,7 +66,7 @@ public final class RedisIdempotencyStore implements OperationStore, StoreHealth 
     this.client = new LoopClient(options, loop, RedisLink.LIMIT);
     boolean cluster = client.location().kind() == Location.Kind.CLUSTER;
     this.names = new KeyNames(options.prefix(), cluster);
-    this.publish = (cluster ? "SPUBLISH" : "PUBLISH").getBytes(StandardCharsets.US_ASCII);
+    this.publish = "PUBLISH".getBytes(StandardCharsets.US_ASCII);
     this.terms = Terms.of(options, demands);
     this.link = Links.to(client, loop, names, terms);
     this.open = new OpenRecords(names, link, publish);
@@ -163,7 +163,10 @@ public final class RedisIdempotencyStore implements OperationStore, StoreHealth 
             for (Link one : durable.values()) {
               CompletionStage<Void> unused = one.close();
             }
-            CompletionStage<Void> ended = link.close().thenCompose(none -> client.close());
+            CompletionStage<Void> ended =
+                link.close()
+                    .thenCompose(none -> client.close())
+                    .thenCombine(notices.close(), (none, other) -> none);
             CompletionStage<Void> unused =
                 ended.whenComplete((none, failure) -> closed.complete(null));
           });
@@ -171,7 +174,7 @@ public final class RedisIdempotencyStore implements OperationStore, StoreHealth 
       // The loop has ended and took the connections along.
       closed.complete(null);
     }
-    return closed.thenCombine(notices.close(), (one, other) -> one);
+    return closed;
   }
 
   @Override
@@ -293,8 +296,7 @@ public final class RedisIdempotencyStore implements OperationStore, StoreHealth 
   @Override
   public CompletionStage<byte[]> get(OperationId id, AttemptToken token, int index) {
     byte[][] keys = {piece(id, token, index)};
-    return link.send(
-        new Call<>(Script.GET_PIECE, keys, NO_TEXTS, NO_NUMBERS, PieceFormat::read));
+    return link.send(new Call<>(Script.GET_PIECE, keys, NO_TEXTS, NO_NUMBERS, PieceFormat::read));
   }
 
   @Override

@@ -4,7 +4,7 @@
 -- KEYS[1]  the operation
 -- KEYS[2]  the index of operations that are not finished
 -- ARGV[1]  the owner's attempt and token (24 bytes)
--- ARGV[2]  PUBLISH, or SPUBLISH in a cluster
+-- ARGV[2]  PUBLISH
 -- ARGV[3]  the channel
 -- Replies  "D" done | record | "L", ms of lease left (8 bytes), record | "X" no record of ours
 local record = redis.call('GET', KEYS[1])

@@ -9,7 +9,7 @@
 -- ARGV[3]  a token of this resolution's own (16 bytes)
 -- ARGV[4]  C: status and response, as in the record
 -- ARGV[5]  the rest of the entry: who and why
--- ARGV[6]  PUBLISH, or SPUBLISH in a cluster
+-- ARGV[6]  PUBLISH
 -- ARGV[7]  the channel
 -- ARGV[8]  life of the record in ms
 -- Replies  "D" done | "G" no record | record | "L", ms of lease left (8 bytes), record

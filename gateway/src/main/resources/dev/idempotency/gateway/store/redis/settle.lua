@@ -4,7 +4,7 @@
 -- KEYS[1]  the operation
 -- KEYS[2]  the index of operations that are not finished
 -- ARGV[1]  the whole new record; its attempt and token (bytes 3 to 26) are the owner's
--- ARGV[2]  PUBLISH, or SPUBLISH in a cluster
+-- ARGV[2]  PUBLISH
 -- ARGV[3]  the channel
 -- ARGV[4]  life of the record in ms
 -- Replies  "D" done | record | "L", ms of lease left (8 bytes), record | "X" no record of ours

@@ -39,7 +39,7 @@ class RedisAccessTest {
   private static final String RULES =
       "reset on >secret ~idem:* ~{idem:* &idem:*"
           + " +hello +ping +select +client|setname +script|load +eval +evalsha"
-          + " +get +getrange +set +del +pttl +pexpire +time"
+          + " +get +getrange +set +del +unlink +pttl +pexpire +time"
           + " +zadd +zrem +zcount +zrangebyscore +rpush +ltrim +lrange +lindex +publish";
 
   private static final String CLUSTER_RULES = " +cluster|slots +asking +spublish";
