@@ -11,6 +11,7 @@ import dev.idempotency.gateway.exchange.Route;
 import dev.idempotency.gateway.fingerprint.RequestFingerprinter;
 import dev.idempotency.gateway.http.AddressRanges;
 import dev.idempotency.gateway.idempotency.Fingerprinter;
+import dev.idempotency.gateway.idempotency.OperationStore;
 import dev.idempotency.gateway.idempotency.OutcomePolicy;
 import dev.idempotency.gateway.operations.Policy;
 import dev.idempotency.gateway.operations.PolicyRoute;
@@ -42,6 +43,8 @@ final class EventLoops {
 
   private final Map<EventLoop, Exchanges> exchanges = new LinkedHashMap<>();
   private final Map<EventLoop, List<HttpUpstream>> upstreams = new LinkedHashMap<>();
+  private final Map<EventExecutor, OperationStore> stores = new HashMap<>();
+  private List<Route> routes = List.of();
 
   EventLoops(
       Configuration configuration,
@@ -70,16 +73,18 @@ final class EventLoops {
             upstream.name(), new HttpUpstream(options, own, loop, transport, resolver, board, log));
       }
       upstreams.put(loop, List.copyOf(pools.values()));
-      List<Route> routes = routes(configuration, fingerprinters, callers, loop, pools);
+      routes = routes(configuration, fingerprinters, callers, loop, pools);
       if (exchanges.isEmpty()) {
         page = policy(configuration, routes);
       }
+      OperationStore store = stores.open(loop, listener::responseUnreadable);
+      this.stores.put(loop, store);
       exchanges.put(
           loop,
           new Exchanges(
               routes,
               page,
-              stores.open(loop, listener::responseUnreadable),
+              store,
               new LoopScheduler(loop),
               budget,
               backlog,
@@ -176,6 +181,19 @@ final class EventLoops {
 
   Exchanges exchanges(EventLoop loop) {
     Exchanges own = exchanges.get(loop);
+    if (own == null) {
+      throw new IllegalStateException("a loop of another group");
+    }
+    return own;
+  }
+
+  /** The routes as one of the loops has them. */
+  List<Route> routes() {
+    return routes;
+  }
+
+  OperationStore store(EventExecutor loop) {
+    OperationStore own = stores.get(loop);
     if (own == null) {
       throw new IllegalStateException("a loop of another group");
     }

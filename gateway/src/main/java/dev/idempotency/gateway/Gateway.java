@@ -12,6 +12,7 @@ import dev.idempotency.gateway.operations.FailureLog;
 import dev.idempotency.gateway.operations.GatewayMetrics;
 import dev.idempotency.gateway.operations.Listeners;
 import dev.idempotency.gateway.operations.Logging;
+import dev.idempotency.gateway.operations.OperationsApi;
 import dev.idempotency.gateway.operations.Readiness;
 import dev.idempotency.gateway.server.HttpServer;
 import dev.idempotency.gateway.transport.TlsFileException;
@@ -75,7 +76,10 @@ final class Gateway implements AutoCloseable {
     this.server =
         new HttpServer(
             transport, group, EdgeOptions.server(configuration), loops::exchanges, heard::bug);
-    this.admin = new AdminServer(transport, group, metrics, this::readiness);
+    OperationsApi operations =
+        new OperationsApi(
+            RouteRules.operators(configuration), loops.routes(), loops::store, metrics);
+    this.admin = new AdminServer(transport, group, metrics, this::readiness, operations);
     this.watch =
         new StoreWatch(stores, group.next(), () -> onLoops(Exchanges::retryDeferredWrites));
     describe(metrics, budget);
@@ -87,6 +91,7 @@ final class Gateway implements AutoCloseable {
       throw e;
     }
     watch.start();
+    sweep(metrics);
     ScopeNotes.log(configuration);
   }
 
@@ -98,6 +103,17 @@ final class Gateway implements AutoCloseable {
     }
     heard.addAll(others);
     return Listeners.of(heard);
+  }
+
+  /** One loop of a gateway looks for operations that are overdue. */
+  private void sweep(GatewayMetrics metrics) {
+    if (configuration.sweepEvery().isZero()) {
+      return;
+    }
+    Map.Entry<EventLoop, Exchanges> first = loops.exchanges().entrySet().iterator().next();
+    first
+        .getKey()
+        .execute(() -> first.getValue().sweep(configuration.sweepEvery(), metrics::swept));
   }
 
   /** Shows the metrics where their numbers are. */
@@ -249,6 +265,9 @@ final class Gateway implements AutoCloseable {
   @Override
   public void close() {
     draining = true;
+    // Who asks for readiness sends elsewhere from now on; what comes meanwhile is served.
+    pause(configuration.drainDelay());
+    onLoops(Exchanges::stopSweeping);
     listeners.stream().map(Channel::close).toList().forEach(ChannelFuture::awaitUninterruptibly);
     server.drain();
     onLoops(Exchanges::hurryDeferredWrites);
@@ -257,6 +276,10 @@ final class Gateway implements AutoCloseable {
     await(SETTLING, this::isQuiet);
     await(SETTLING, this::isWritten);
     stop();
+  }
+
+  private static void pause(Duration delay) {
+    await(delay, () -> false);
   }
 
   private boolean isQuiet() {

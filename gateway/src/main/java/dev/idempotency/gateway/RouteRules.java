@@ -5,6 +5,8 @@ import dev.idempotency.gateway.config.Cors;
 import dev.idempotency.gateway.config.Envelope;
 import dev.idempotency.gateway.config.Fingerprinting;
 import dev.idempotency.gateway.config.ForwardAuth;
+import dev.idempotency.gateway.config.Operators;
+import dev.idempotency.gateway.config.OutsideSecret;
 import dev.idempotency.gateway.config.Probe;
 import dev.idempotency.gateway.config.Quota;
 import dev.idempotency.gateway.config.RegexPattern;
@@ -34,12 +36,14 @@ import dev.idempotency.gateway.idempotency.KeyPattern;
 import dev.idempotency.gateway.idempotency.KeySyntax;
 import dev.idempotency.gateway.identity.StructuredFieldKey;
 import dev.idempotency.gateway.identity.TokenOptions;
+import dev.idempotency.gateway.operations.OperatorOptions;
 import dev.idempotency.gateway.store.envelope.EnvelopeOptions;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** The configuration's routes in the words of the centre, and of those who serve it. */
 final class RouteRules {
@@ -200,6 +204,24 @@ final class RouteRules {
         headers,
         probe.backOff(),
         probe.longest());
+  }
+
+  static OperatorOptions operators(Configuration configuration) {
+    Operators operators = configuration.operators();
+    if (operators == null) {
+      return OperatorOptions.NOBODY;
+    }
+    Tokens tokens = configuration.tokens();
+    String issuer = tokens == null ? null : tokens.issuer();
+    return new OperatorOptions(
+        value(operators.read()),
+        value(operators.write()),
+        operators.bodies(),
+        issuer == null ? "" : issuer);
+  }
+
+  private static @Nullable String value(@Nullable OutsideSecret secret) {
+    return secret == null ? null : secret.value();
   }
 
   static EnvelopeOptions envelope(Envelope envelope) {

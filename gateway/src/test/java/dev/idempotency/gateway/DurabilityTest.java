@@ -8,10 +8,14 @@ import dev.idempotency.gateway.testing.RawClient;
 import dev.idempotency.gateway.testing.RawResponse;
 import dev.idempotency.gateway.testing.RedisSentinels;
 import dev.idempotency.gateway.testing.ScriptedUpstream;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Routes that ask for more than that Redis has executed a write. */
 class DurabilityTest {
@@ -20,7 +24,9 @@ class DurabilityTest {
   private static final String REPLICA = "{ replicas: 1 }";
 
   private final ScriptedUpstream upstream = ScriptedUpstream.ok();
-  private final RedisSentinels redis = RedisSentinels.start();
+  @TempDir private Path folder;
+
+  private RedisSentinels redis;
   private TestGateway gateway;
   private boolean paused;
 
@@ -42,6 +48,12 @@ class DurabilityTest {
             """
                 .formatted(redis.url(), upstream.url(), durability));
     await().atMost(PATIENCE).until(() -> gateway.isReady());
+  }
+
+  @BeforeEach
+  void startRedis() {
+    List<String> place = List.of("--dir", folder.toString());
+    redis = RedisSentinels.start(new RedisSentinels.Options(place, List.of(), List.of()));
   }
 
   @AfterEach
@@ -107,9 +119,7 @@ class DurabilityTest {
     resume();
     redis.awaitFailover();
     // There is no replica any more, so nothing new is begun on the new primary either.
-    await()
-        .atMost(PATIENCE)
-        .until(() -> gateway.isReady() && send("/plain", "p").status() == 200);
+    await().atMost(PATIENCE).until(() -> gateway.isReady() && send("/plain", "p").status() == 200);
     assertThat(send("/orders", "k").status()).isEqualTo(503);
     redis.first().restart();
     redis.first().call("REPLICAOF", "127.0.0.1", Integer.toString(redis.second().port()));
@@ -154,11 +164,8 @@ class DurabilityTest {
     assertThat(admin("/metrics")).containsPattern("gateway_deferred_write_bytes [1-9]");
     resume();
     await().atMost(PATIENCE).until(() -> gateway.gateway().deferredWrites() == 0);
-    redis.first().kill();
-    redis.awaitFailover();
-    await()
-        .atMost(PATIENCE)
-        .until(() -> gateway.isReady() && send("/orders", "k").isReplay());
+    redis.failOver();
+    await().atMost(PATIENCE).until(() -> gateway.isReady() && send("/orders", "k").isReplay());
     assertThat(upstream.requests()).isEqualTo(1);
   }
 

@@ -6,6 +6,7 @@ import dev.idempotency.gateway.exchange.Step;
 import dev.idempotency.gateway.transport.Transport;
 import java.io.IOException;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -16,7 +17,7 @@ final class SteppedMain {
 
   private SteppedMain() {}
 
-  public static void main(String[] arguments) throws StartupException {
+  public static void main(String[] arguments) throws StartupException, InterruptedException {
     Command command = Command.parse(List.of(arguments), System.getenv(), "stepped");
     if (!(command instanceof Command.Run run)) {
       throw new IllegalArgumentException("expected: what runs a gateway");
@@ -27,6 +28,8 @@ final class SteppedMain {
     Gateway gateway =
         Gateway.start(run.configuration(), "stepped", Transport.best(), List.of(ending));
     Runtime.getRuntime().addShutdownHook(new Thread(gateway::close));
+    // The gateway's own threads let a process end.
+    new CountDownLatch(1).await();
   }
 
   /** Ends the process in the middle of the step: nothing that follows it is done. */

@@ -111,9 +111,7 @@ class StoreLossTest {
     start("10m");
     lose();
     assertThat(send(two, key(Duration.ofMinutes(1))).problem()).isEqualTo("store-recovering");
-    await()
-        .atMost(PATIENCE)
-        .until(() -> send(one, key(Duration.ZERO)).status() == 200);
+    await().atMost(PATIENCE).until(() -> send(one, key(Duration.ZERO)).status() == 200);
   }
 
   @Test

@@ -73,6 +73,7 @@ class StepsIT {
     /** Sends to the step, which is the end of the gateway or its stop. */
     CompletableFuture<Answer> reach(String key, String step) throws Exception {
       lab.restartGateway(0, step);
+      assertThat(lab.gateway(0).isAlive()).as("it waits for a request").isTrue();
       CompletableFuture<Answer> told = send(0, key);
       long until = System.nanoTime() + PATIENCE.toNanos();
       while (!hasEnded(step) && System.nanoTime() - until < 0) {

@@ -25,6 +25,13 @@ public interface ExchangeListener {
   /** An authorisation service was asked, or its earlier word was taken. */
   default void authorized(String route, Authorizer.Word word) {}
 
+  /**
+   * An upstream was asked what became of an operation.
+   *
+   * @param finding {@code completed}, {@code never} or {@code nothing}
+   */
+  default void probed(String route, String finding) {}
+
   /** A write to the store failed and is tried again in the background. */
   default void storeWriteDeferred() {}
 

@@ -5,9 +5,11 @@ import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.http.ProblemDetails;
 import dev.idempotency.gateway.http.RequestHead;
 import dev.idempotency.gateway.idempotency.OperationStore;
+import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,10 +41,12 @@ public final class Exchanges {
   final DeferredWrites deferred;
   final ReplayCharges replays;
   final WaitingRoom waiting;
+  final Prober prober;
 
   /** Whether there are proxies that name callers, so that nobody else may. */
   final boolean proxied;
 
+  private @Nullable Sweeper sweeper;
   private boolean stopping;
 
   /**
@@ -72,6 +76,7 @@ public final class Exchanges {
     this.leases = new Leases(scheduler, listener);
     this.deferred = new DeferredWrites(store, scheduler, listener, MOST_DEFERRED);
     this.replays = new ReplayCharges(budget);
+    this.prober = new Prober(this);
     this.waiting = new WaitingRoom(store, scheduler, listener, replays, MOST_WAITERS);
   }
 
@@ -123,6 +128,16 @@ public final class Exchanges {
     listener.connectionRefused();
   }
 
+  /** The route of that name; null where there is none. */
+  @Nullable Route route(String name) {
+    for (Route route : routes) {
+      if (route.name().equals(name)) {
+        return route;
+      }
+    }
+    return null;
+  }
+
   /** The first route that keys the request, else the first that has its path. */
   private @Nullable Route routeOf(RequestHead head) {
     Route byPath = null;
@@ -156,6 +171,26 @@ public final class Exchanges {
   /** How many duplicates wait for an operation in flight. */
   public int waitingDuplicates() {
     return waiting.waiting();
+  }
+
+  /**
+   * Looks for overdue operations from now on, so that they heal before their clients ask.
+   *
+   * @param every the pause between two rounds; more than nothing
+   * @param counted as of {@link Sweeper}
+   */
+  public void sweep(Duration every, BiConsumer<Duration, List<Long>> counted) {
+    Sweeper started = new Sweeper(this, every, counted);
+    sweeper = started;
+    started.start();
+  }
+
+  /** Looks for them no longer. */
+  public void stopSweeping() {
+    Sweeper started = sweeper;
+    if (started != null) {
+      started.stop();
+    }
   }
 
   /** How many writes to the store wait to be tried again. */

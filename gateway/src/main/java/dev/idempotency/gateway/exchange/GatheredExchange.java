@@ -209,6 +209,11 @@ final class GatheredExchange extends KeyedExchange {
   }
 
   @Override
+  byte[] wholeBody() {
+    return body.toByteArray();
+  }
+
+  @Override
   void unread(StoredOperation operation) {
     throw new IllegalStateException("a gathered request has its fingerprint");
   }

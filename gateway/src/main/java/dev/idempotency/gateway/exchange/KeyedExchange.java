@@ -33,6 +33,8 @@ abstract class KeyedExchange implements Exchange, Outgoing {
     READING,
     ASKING,
     WAITING,
+    /** The upstream, for what became of an earlier attempt. */
+    PROBING,
     ATTEMPTING,
     ANSWERED
   }
@@ -343,10 +345,61 @@ abstract class KeyedExchange implements Exchange, Outgoing {
       unread(operation);
     } else if (verdict instanceof Verdict.TakeOver takeOver) {
       again(() -> takeOver(claimed(takeOver), takeOver.attempt()));
+    } else if (verdict instanceof Verdict.Probe probe && !route.observe()) {
+      probe(probe);
     } else if (verdict instanceof Verdict.InFlight inFlight) {
       waitOrRefuse(inFlight.leaseLeft());
     } else {
       answer(verdict);
+    }
+  }
+
+  /** Has the upstream asked what became of an earlier attempt. */
+  final void probe(Verdict.Probe verdict) {
+    ProbeRule rule = route.safety().probe();
+    Prober.Question question = rule == null ? null : question(rule, verdict.attempt());
+    if (rule == null || question == null || verdict.recorded().isOpen()) {
+      // Of a request that nobody has seen whole no response can be told.
+      answer(verdict);
+      return;
+    }
+    phase = Phase.PROBING;
+    exchanges.prober.probe(
+        route,
+        rule,
+        id(),
+        verdict.attempt(),
+        question,
+        claimant.retention(),
+        result -> probed(verdict, rule, result));
+  }
+
+  private Prober.@Nullable Question question(ProbeRule rule, long attempt) {
+    if (rule.url() == null) {
+      byte[] whole = wholeBody();
+      return whole == null ? null : Prober.same(course.forwarded(peer, attempt), whole, rule);
+    }
+    return Prober.question(route, note(), attempt, course.head().headers().get("Authorization"));
+  }
+
+  /** The request's body where it is held, to be sent again; null where it is not. */
+  abstract byte @Nullable [] wholeBody();
+
+  private void probed(Verdict.Probe verdict, ProbeRule rule, Prober.Result result) {
+    if (result instanceof Prober.Result.Changed) {
+      again(() -> look(this::waitedFor, this::waitedInVain));
+    } else if (result instanceof Prober.Result.Never && rule.rerun() && wholeBody() != null) {
+      again(() -> takeOver(verdict.recorded(), verdict.attempt()));
+    } else if (result instanceof Prober.Result.Never) {
+      exchanges.prober.release(
+          id(),
+          verdict.attempt(),
+          claimant.retention(),
+          released -> probed(verdict, rule, released));
+    } else if (result instanceof Prober.Result.Unknown unknown) {
+      answer(Result.HELD, Problems.outcomeUnknown(unknown.left()));
+    } else {
+      outage(((Prober.Result.Unavailable) result).cause());
     }
   }
 

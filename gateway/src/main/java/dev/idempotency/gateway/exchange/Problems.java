@@ -151,6 +151,21 @@ public final class Problems {
         .after(seconds(leaseLeft));
   }
 
+  /**
+   * The same where the upstream is asked.
+   *
+   * @param left until it is asked again
+   */
+  static ProblemDetails outcomeUnknown(Duration left) {
+    return problem(
+            "outcome-unknown",
+            409,
+            "The operation's outcome is unknown",
+            "An earlier request with this key was sent on and its outcome is not known yet. The"
+                + " service is asked what became of it: retry with the same key.")
+        .after(seconds(left));
+  }
+
   static ProblemDetails outcomeUnknown() {
     return problem(
         "outcome-unknown",

@@ -210,7 +210,9 @@ final class UploadExchange extends KeyedExchange {
 
   private void judge(StoredOperation operation, Fingerprints made) {
     Verdict verdict = Verdict.on(operation, made, route.unknown());
-    if (verdict instanceof Verdict.InFlight inFlight) {
+    if (verdict instanceof Verdict.Probe probe && !route.observe()) {
+      probe(probe);
+    } else if (verdict instanceof Verdict.InFlight inFlight) {
       waitOrRefuse(inFlight.leaseLeft());
     } else if (verdict instanceof Verdict.TakeOver) {
       answer(Result.IN_FLIGHT, Problems.inFlight(Duration.ZERO));
@@ -276,6 +278,12 @@ final class UploadExchange extends KeyedExchange {
   @Override
   public boolean isWhole() {
     return whole;
+  }
+
+  /** It is gone when it is whole. */
+  @Override
+  byte @Nullable [] wholeBody() {
+    return null;
   }
 
   @Override

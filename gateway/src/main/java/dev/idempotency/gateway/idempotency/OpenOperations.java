@@ -47,9 +47,11 @@ public interface OpenOperations {
     /**
      * Nobody else probes this attempt until the time is over.
      *
-     * @param tries how many probes of this attempt there were before, for growing pauses
+     * @param tries how many probes of this attempt there were before
+     * @param overdue for how long the outcome has been unknown, by the store's clock; zero while
+     *     the lease is alive
      */
-    record Claimed(int tries) implements ProbeClaim {}
+    record Claimed(int tries, Duration overdue) implements ProbeClaim {}
 
     /**
      * Somebody probes it, or did a moment ago.
@@ -81,9 +83,12 @@ public interface OpenOperations {
   /**
    * Asks for the right to probe an attempt of an operation.
    *
-   * @param hold for how long nobody else may, 1 ms or more
+   * @param first for how long nobody else may after the first probe, 1 ms or more; doubled with
+   *     each further one
+   * @param longest the most that it is doubled to
    */
-  CompletionStage<ProbeClaim> claimProbe(OperationId id, long attempt, Duration hold);
+  CompletionStage<ProbeClaim> claimProbe(
+      OperationId id, long attempt, Duration first, Duration longest);
 
   /**
    * Resolves an operation whose outcome is unknown, by its owner's word or because its lease ran

@@ -6,9 +6,23 @@ import java.nio.charset.StandardCharsets;
  * What an endpoint answers.
  *
  * @param body the content; not to be modified
+ * @param allow the methods that the place takes, where that is the answer; else empty
+ * @param challenge what to show instead (RFC 9110 §11.6.1), where that is the answer; else empty
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
-record AdminResponse(int status, String contentType, byte[] body) {
+record AdminResponse(int status, String contentType, byte[] body, String allow, String challenge) {
+
+  AdminResponse(int status, String contentType, byte[] body) {
+    this(status, contentType, body, "", "");
+  }
+
+  AdminResponse withAllow(String methods) {
+    return new AdminResponse(status, contentType, body, methods, challenge);
+  }
+
+  AdminResponse withChallenge(String wanted) {
+    return new AdminResponse(status, contentType, body, allow, wanted);
+  }
 
   static AdminResponse json(int status, String json) {
     return new AdminResponse(

@@ -10,7 +10,6 @@ import io.netty.channel.EventLoopGroup;
 import io.netty.handler.codec.http.HttpObjectAggregator;
 import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.codec.http.HttpServerKeepAliveHandler;
-import io.netty.handler.flow.FlowControlHandler;
 import io.netty.handler.timeout.IdleStateHandler;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.net.InetSocketAddress;
@@ -22,7 +21,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * The listener for those who run the gateway, on a port of its own that is never public: {@code
- * /metrics}, {@code /healthz}, {@code /readyz}, and a list of them at {@code /}.
+ * /metrics}, {@code /healthz}, {@code /readyz}, {@code /operations}, and a list of them at {@code
+ * /}.
  *
  * <p>Threading: safe from any thread; nothing blocks. Scrapes run on one thread of their own, which
  * ends when it has nothing to do.
@@ -30,7 +30,10 @@ import java.util.concurrent.TimeUnit;
 public final class AdminServer {
 
   private static final int MOST_CONNECTIONS = 100;
-  private static final int LARGEST_REQUEST = 64 * 1024;
+
+  /** Bytes; an operator may give a response of a little less. */
+  private static final int LARGEST_REQUEST = 256 * 1024;
+
   private static final int IDLE_SECONDS = 60;
 
   private final Transport transport;
@@ -42,12 +45,17 @@ public final class AdminServer {
 
   /**
    * @param group serves the connections too; shutting it down is its owner's business
+   * @param operations is asked on loops of that group
    */
   public AdminServer(
-      Transport transport, EventLoopGroup group, GatewayMetrics metrics, Readiness readiness) {
+      Transport transport,
+      EventLoopGroup group,
+      GatewayMetrics metrics,
+      Readiness readiness,
+      OperationsApi operations) {
     this.transport = transport;
     this.group = group;
-    this.endpoints = new Endpoints(metrics, readiness);
+    this.endpoints = new Endpoints(metrics, readiness, operations);
     this.slow =
         new ThreadPoolExecutor(
             1,
@@ -91,7 +99,7 @@ public final class AdminServer {
               new HttpServerCodec(),
               new HttpServerKeepAliveHandler(),
               new HttpObjectAggregator(LARGEST_REQUEST, true),
-              new FlowControlHandler(),
+              new WholeRequests(),
               new AdminHandler(endpoints, slow));
     }
   }

@@ -3,6 +3,7 @@ package dev.idempotency.gateway.operations;
 import dev.idempotency.gateway.idempotency.StoreFinding;
 import io.netty.handler.codec.http.FullHttpRequest;
 import io.netty.handler.codec.http.HttpHeaderNames;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -17,10 +18,12 @@ final class Endpoints {
 
   private final GatewayMetrics metrics;
   private final Readiness readiness;
+  private final OperationsApi operations;
   private final List<Endpoint> all;
   private final Map<String, Endpoint> byPath;
 
-  Endpoints(GatewayMetrics metrics, Readiness readiness) {
+  Endpoints(GatewayMetrics metrics, Readiness readiness, OperationsApi operations) {
+    this.operations = operations;
     this.metrics = metrics;
     this.readiness = readiness;
     this.all =
@@ -36,14 +39,22 @@ final class Endpoints {
     return byPath.get(path);
   }
 
+  OperationsApi operations() {
+    return operations;
+  }
+
   private AdminResponse list() {
-    StringBuilder json = new StringBuilder("{\"endpoints\":[");
-    for (Endpoint endpoint : all) {
-      json.append(json.charAt(json.length() - 1) == '[' ? "" : ",");
-      JsonText.quote(json.append("{\"path\":"), endpoint.path());
-      JsonText.quote(json.append(",\"about\":"), endpoint.about()).append('}');
+    List<String> places = new ArrayList<>();
+    all.forEach(endpoint -> places.add(place(endpoint.path(), endpoint.about())));
+    if (operations.isOn()) {
+      String about = "operations that are not finished, for those who have an operators' token";
+      places.add(place(OperationsApi.PATH, about));
     }
-    return AdminResponse.json(200, json.append("]}").toString());
+    return AdminResponse.json(200, new JsonObject().array("endpoints", places).toString());
+  }
+
+  private static String place(String path, String about) {
+    return new JsonObject().text("path", path).text("about", about).toString();
   }
 
   private static AdminResponse health() {

@@ -46,6 +46,7 @@ final class GatewayCollector implements MultiCollector {
     all.add(info());
     exchanges(all);
     authorizations(all);
+    operators(all);
     failures(all);
     upstreams(all);
     AddressSeries.collect(metrics.gauges.addresses, all);
@@ -272,6 +273,23 @@ final class GatewayCollector implements MultiCollector {
       all.add(
           new CounterSnapshot(
               new MetricMetadata("gateway_authorization", "What authorisation services said."),
+              points));
+    }
+  }
+
+  private void operators(List<MetricSnapshot> all) {
+    List<CounterDataPointSnapshot> points = new ArrayList<>();
+    metrics.operated.forEach(
+        (operated, count) ->
+            points.add(
+                point(
+                    count.sum(),
+                    Labels.of("action", operated.action(), "result", operated.result()))));
+    if (!points.isEmpty()) {
+      all.add(
+          new CounterSnapshot(
+              new MetricMetadata(
+                  "gateway_operator_actions", "What operators asked for and decided."),
               points));
     }
   }

@@ -3,11 +3,14 @@ package dev.idempotency.gateway.operations;
 import dev.idempotency.gateway.exchange.Authorizer;
 import dev.idempotency.gateway.exchange.BodyBudget;
 import dev.idempotency.gateway.exchange.ExchangeListener;
+import dev.idempotency.gateway.exchange.Sweeper;
 import dev.idempotency.gateway.http.RequestHead;
 import dev.idempotency.gateway.idempotency.StoreHealth;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
@@ -50,8 +53,46 @@ public final class GatewayMetrics implements ExchangeListener {
   /** What authorisation services said. */
   final Map<Asked, LongAdder> words = new ConcurrentHashMap<>();
 
+  /** What upstreams said of operations whose outcome was unknown. */
+  final Map<Probed, LongAdder> probes = new ConcurrentHashMap<>();
+
+  final LongAdder sweeps = new LongAdder();
+
+  /** What the latest sweep counted; null before the first. */
+  volatile @Nullable Swept swept;
+
+  /** One of few: routes come from the configuration, findings are three. */
+  record Probed(String route, String finding) {}
+
+  /**
+   * What a sweep counted.
+   *
+   * @param counts by {@link Sweeper#AGES}
+   */
+  record Swept(Duration oldest, List<Long> counts) {}
+
   /** One of few: routes come from the configuration. */
   record Asked(String route, Authorizer.Word word) {}
+
+  /** What operators did. */
+  final Map<Operated, LongAdder> operated = new ConcurrentHashMap<>();
+
+  /** One of few: both from fixed lists. */
+  record Operated(String action, String result) {}
+
+  /** Counts what an operator did, and how it was answered. */
+  void operatorAction(String action, int status) {
+    String result =
+        switch (status) {
+          case 200 -> "done";
+          case 400 -> "invalid";
+          case 401, 403 -> "denied";
+          case 404 -> "not-found";
+          case 409 -> "refused";
+          default -> "failed";
+        };
+    operated.computeIfAbsent(new Operated(action, result), key -> new LongAdder()).increment();
+  }
 
   /**
    * @param version the gateway's own, shown as a label
@@ -204,6 +245,17 @@ public final class GatewayMetrics implements ExchangeListener {
   @Override
   public void authorized(String route, Authorizer.Word word) {
     words.computeIfAbsent(new Asked(route, word), asked -> new LongAdder()).increment();
+  }
+
+  @Override
+  public void probed(String route, String finding) {
+    probes.computeIfAbsent(new Probed(route, finding), probed -> new LongAdder()).increment();
+  }
+
+  /** Takes what a sweep counted. */
+  public void swept(Duration oldest, List<Long> counts) {
+    sweeps.increment();
+    swept = new Swept(oldest, List.copyOf(counts));
   }
 
   @Override

@@ -62,6 +62,11 @@ public final class Listeners implements ExchangeListener {
   }
 
   @Override
+  public void probed(String route, String finding) {
+    tell(listener -> listener.probed(route, finding));
+  }
+
+  @Override
   public void storeWriteDeferred() {
     tell(ExchangeListener::storeWriteDeferred);
   }

@@ -9,12 +9,16 @@ import io.prometheus.metrics.model.snapshots.GaugeSnapshot.GaugeDataPointSnapsho
 import io.prometheus.metrics.model.snapshots.Labels;
 import io.prometheus.metrics.model.snapshots.MetricMetadata;
 import io.prometheus.metrics.model.snapshots.MetricSnapshot;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** What is shown of the store: what threatens it, and what waits for it. */
 final class StoreSeries {
+
+  /** As {@link dev.idempotency.gateway.exchange.Sweeper#AGES}; the first are not overdue at all. */
+  private static final List<String> AGES = List.of("any", "0s", "1m", "10m", "1h", "1d");
 
   private StoreSeries() {}
 
@@ -33,6 +37,7 @@ final class StoreSeries {
             "gateway_deferred_responses_dropped",
             "Responses that were not kept, because too many waited to be stored.",
             metrics.droppedResponses.sum()));
+    open(metrics, all);
     @Nullable StoreHealth store = metrics.gauges.store;
     if (store != null) {
       all.add(findings(store.findings()));
@@ -41,6 +46,51 @@ final class StoreSeries {
               "gateway_store_evictions",
               "Keys that the store threw away for want of memory while it was watched.",
               store.evictions()));
+    }
+  }
+
+  private static void open(GatewayMetrics metrics, List<MetricSnapshot> all) {
+    all.add(
+        counter(
+            "gateway_sweeps", "Rounds that looked for overdue operations.", metrics.sweeps.sum()));
+    GatewayMetrics.@Nullable Swept swept = metrics.swept;
+    if (swept != null) {
+      List<GaugeDataPointSnapshot> points = new ArrayList<>();
+      for (int i = 0; i < AGES.size(); i++) {
+        Labels labels = Labels.of("overdue", AGES.get(i));
+        points.add(new GaugeDataPointSnapshot(swept.counts().get(i), labels, null));
+      }
+      all.add(
+          new GaugeSnapshot(
+              new MetricMetadata(
+                  "gateway_open_operations",
+                  "Operations in the store that are not finished, by how long they have been"
+                      + " overdue at least; every gateway counts them all."),
+              points));
+      all.add(
+          new GaugeSnapshot(
+              new MetricMetadata(
+                  "gateway_oldest_unknown_seconds",
+                  "For how long the oldest outcome has been unknown; every gateway sees the same."),
+              List.of(
+                  new GaugeDataPointSnapshot(
+                      swept.oldest().toMillis() / 1000.0, Labels.EMPTY, null))));
+    }
+    List<CounterDataPointSnapshot> probes = new ArrayList<>();
+    metrics.probes.forEach(
+        (probed, count) ->
+            probes.add(
+                new CounterDataPointSnapshot(
+                    count.sum(),
+                    Labels.of("route", probed.route(), "finding", probed.finding()),
+                    null,
+                    0)));
+    if (!probes.isEmpty()) {
+      all.add(
+          new CounterSnapshot(
+              new MetricMetadata(
+                  "gateway_probes", "What upstreams said of operations of unknown outcome."),
+              probes));
     }
   }
 

@@ -3,9 +3,9 @@ package dev.idempotency.gateway.exchange;
 import static dev.idempotency.gateway.exchange.Stage.answer;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.idempotency.StoredOperation.Completed;
 import dev.idempotency.gateway.idempotency.StoredResponse;
-import dev.idempotency.gateway.http.Headers;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 

@@ -196,7 +196,8 @@ final class FakeStore implements OperationStore {
   }
 
   @Override
-  public CompletionStage<ProbeClaim> claimProbe(OperationId id, long attempt, Duration hold) {
+  public CompletionStage<ProbeClaim> claimProbe(
+      OperationId id, long attempt, Duration first, Duration longest) {
     return asked("claimProbe " + attempt).thenApply(ProbeClaim.class::cast);
   }
 

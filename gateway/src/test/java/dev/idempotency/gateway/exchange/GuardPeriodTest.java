@@ -24,8 +24,7 @@ class GuardPeriodTest {
       new Completed(new StoredResponse(201, Headers.of(), new byte[] {'a'}, new Headers()));
 
   private static Stage.Settings guarded() {
-    return Stage.with()
-        .safety(new Route.Safety(Durability.NONE, Duration.ofSeconds(30), null));
+    return Stage.with().safety(new Route.Safety(Durability.NONE, Duration.ofSeconds(30), null));
   }
 
   private static void assertRecovering(Stage stage, Stage.Call call, String after) {

@@ -49,7 +49,9 @@ class AdminServerTest {
 
   private void start(Transport transport) throws InterruptedException {
     group = transport.group(1, "admin-test");
-    server = new AdminServer(transport, group, metrics, () -> readiness.now());
+    server =
+        new AdminServer(
+            transport, group, metrics, () -> readiness.now(), OperationsApi.off(metrics));
     InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
     port = ((InetSocketAddress) server.bind(any).sync().channel().localAddress()).getPort();
   }

@@ -591,10 +591,8 @@ public abstract class StoreContractTest extends NoticesContract {
   @Test
   void probeIsClaimedByOneAtATime() {
     Reservation owner = unknown();
-    assertThat(await(store().claimProbe(owner.id(), 1, Duration.ofMinutes(1))))
-        .isEqualTo(new OpenOperations.ProbeClaim.Claimed(0));
-    OpenOperations.ProbeClaim second =
-        await(store().claimProbe(owner.id(), 1, Duration.ofMinutes(1)));
+    assertThat(tries(claim(owner, Duration.ofMinutes(1)))).isZero();
+    OpenOperations.ProbeClaim second = claim(owner, Duration.ofMinutes(1));
     assertThat(((OpenOperations.ProbeClaim.Busy) second).left())
         .isPositive()
         .isLessThanOrEqualTo(Duration.ofMinutes(1));
@@ -604,24 +602,56 @@ public abstract class StoreContractTest extends NoticesContract {
   void probeIsClaimedAgainWhenTheTimeIsOverAndTriesAreCounted() {
     Reservation owner = unknown();
     for (int tries = 0; tries < 3; tries++) {
-      assertThat(await(store().claimProbe(owner.id(), 1, SHORT)))
-          .isEqualTo(new OpenOperations.ProbeClaim.Claimed(tries));
+      assertThat(tries(claim(owner, SHORT))).isEqualTo(tries);
       elapse(SHORT.plusMillis(5));
     }
     // The same key anew is another operation.
     await(store().release(owner));
     Reservation next = rival(owner);
     await(store().reserve(next));
-    assertThat(await(store().claimProbe(owner.id(), 1, SHORT)))
-        .isEqualTo(new OpenOperations.ProbeClaim.Claimed(0));
+    assertThat(tries(claim(owner, SHORT))).isZero();
+  }
+
+  @Test
+  void pauseBetweenProbesDoublesUpToTheLongest() {
+    Reservation owner = unknown();
+    Duration longest = Duration.ofMinutes(1);
+    await(store().claimProbe(owner.id(), 1, Duration.ofMillis(1), longest));
+    elapse(Duration.ofMillis(5));
+    await(store().claimProbe(owner.id(), 1, Duration.ofSeconds(20), longest));
+    assertThat(left(claim(owner, SHORT))).isBetween(Duration.ofSeconds(30), Duration.ofSeconds(40));
+    Reservation other = unknown();
+    await(store().claimProbe(other.id(), 1, Duration.ofHours(1), longest));
+    assertThat(left(claim(other, SHORT))).isBetween(Duration.ofSeconds(50), longest);
+  }
+
+  @Test
+  void claimSaysForHowLongTheOutcomeHasBeenUnknown() {
+    Reservation owner = lapsed();
+    elapse(SHORT);
+    assertThat(((OpenOperations.ProbeClaim.Claimed) claim(owner, SHORT)).overdue())
+        .isBetween(SHORT, Duration.ofMinutes(1));
+    assertThat(((OpenOperations.ProbeClaim.Claimed) claim(reserved(), SHORT)).overdue()).isZero();
+  }
+
+  private OpenOperations.ProbeClaim claim(Reservation owner, Duration hold) {
+    return await(store().claimProbe(owner.id(), 1, hold, hold));
+  }
+
+  private static int tries(OpenOperations.ProbeClaim claim) {
+    return ((OpenOperations.ProbeClaim.Claimed) claim).tries();
+  }
+
+  private static Duration left(OpenOperations.ProbeClaim claim) {
+    return ((OpenOperations.ProbeClaim.Busy) claim).left();
   }
 
   @Test
   void probeOfWhatIsFinishedGoneOrAnotherAttemptIsNotClaimed() {
     OpenOperations.ProbeClaim none = new OpenOperations.ProbeClaim.Busy(Duration.ZERO);
-    assertThat(await(store().claimProbe(completed().id(), 1, SHORT))).isEqualTo(none);
-    assertThat(await(store().claimProbe(Fixtures.operation(), 1, SHORT))).isEqualTo(none);
-    assertThat(await(store().claimProbe(unknown().id(), 2, SHORT))).isEqualTo(none);
+    assertThat(await(store().claimProbe(completed().id(), 1, SHORT, SHORT))).isEqualTo(none);
+    assertThat(await(store().claimProbe(Fixtures.operation(), 1, SHORT, SHORT))).isEqualTo(none);
+    assertThat(await(store().claimProbe(unknown().id(), 2, SHORT, SHORT))).isEqualTo(none);
   }
 
   @Test

@@ -108,8 +108,16 @@ final class PostgresProcess {
     Awaitility.await().atMost(Duration.ofSeconds(60)).until(this::answers);
   }
 
+  /** The server first: what it starts until then is among its children afterwards. */
   void signal(String name) {
-    for (ProcessHandle process : processes()) {
+    List<ProcessHandle> first = processes();
+    send(name, first.subList(0, Math.min(1, first.size())));
+    List<ProcessHandle> all = processes();
+    send(name, all.subList(Math.min(1, all.size()), all.size()));
+  }
+
+  private static void send(String name, List<ProcessHandle> processes) {
+    for (ProcessHandle process : processes) {
       try {
         int unused =
             new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).start().waitFor();

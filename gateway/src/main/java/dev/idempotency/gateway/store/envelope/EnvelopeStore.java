@@ -186,8 +186,9 @@ public final class EnvelopeStore implements OperationStore {
   }
 
   @Override
-  public CompletionStage<ProbeClaim> claimProbe(OperationId id, long attempt, Duration hold) {
-    return inner.claimProbe(id, attempt, hold);
+  public CompletionStage<ProbeClaim> claimProbe(
+      OperationId id, long attempt, Duration first, Duration longest) {
+    return inner.claimProbe(id, attempt, first, longest);
   }
 
   /** An envelope is bound to the fingerprint, which the record knows. */

@@ -65,8 +65,9 @@ record LoopView(OperationStore store, Watches watches, Executor loop) implements
   }
 
   @Override
-  public CompletionStage<ProbeClaim> claimProbe(OperationId id, long attempt, Duration hold) {
-    return store.claimProbe(id, attempt, hold);
+  public CompletionStage<ProbeClaim> claimProbe(
+      OperationId id, long attempt, Duration first, Duration longest) {
+    return store.claimProbe(id, attempt, first, longest);
   }
 
   @Override

@@ -230,7 +230,8 @@ public final class MemoryIdempotencyStore implements OperationStore, StoreHealth
   }
 
   @Override
-  public CompletionStage<ProbeClaim> claimProbe(OperationId id, long attempt, Duration hold) {
+  public CompletionStage<ProbeClaim> claimProbe(
+      OperationId id, long attempt, Duration first, Duration longest) {
     AtomicReference<ProbeClaim> reply = new AtomicReference<>(new ProbeClaim.Busy(Duration.ZERO));
     companions
         .asMap()
@@ -247,10 +248,17 @@ public final class MemoryIdempotencyStore implements OperationStore, StoreHealth
                 reply.setPlain(new ProbeClaim.Busy(Duration.ofMillis(left)));
                 return current;
               }
-              reply.setPlain(new ProbeClaim.Claimed(beside.triesOf(record.token())));
-              return beside.claimed(record.token(), now() + hold.toMillis(), record.expiresAt());
+              int tries = beside.triesOf(record.token());
+              Duration overdue = Duration.ofMillis(Math.max(0, now() - record.openSince()));
+              reply.setPlain(new ProbeClaim.Claimed(tries, overdue));
+              return beside.claimed(
+                  record.token(), now() + hold(first, longest, tries), record.expiresAt());
             });
     return CompletableFuture.completedFuture(Objects.requireNonNull(reply.getPlain()));
+  }
+
+  private static long hold(Duration first, Duration longest, int tries) {
+    return Math.min(first.toMillis() << Math.min(tries, 20), longest.toMillis());
   }
 
   /** The two maps are written one inside the other, so that no resolution is without its entry. */

@@ -116,13 +116,15 @@ final class OpenRows {
         });
   }
 
-  CompletionStage<ProbeClaim> claimProbe(OperationId id, long attempt, Duration hold) {
+  CompletionStage<ProbeClaim> claimProbe(
+      OperationId id, long attempt, Duration first, Duration longest) {
     return database.submit(
         loop,
         id.hashCode(),
         connection -> {
           try (PreparedStatement statement = connection.prepareStatement(sql.claimProbe)) {
-            Parameters unused = Parameters.of(statement).add(id).add(attempt).add(hold);
+            Parameters unused =
+                Parameters.of(statement).add(id).add(attempt).add(first).add(longest);
             try (ResultSet row = statement.executeQuery()) {
               return claim(row);
             }
@@ -137,7 +139,7 @@ final class OpenRows {
     int before = row.getInt("before");
     return row.wasNull()
         ? new ProbeClaim.Busy(Duration.ofMillis(row.getLong("held")))
-        : new ProbeClaim.Claimed(before);
+        : new ProbeClaim.Claimed(before, Duration.ofMillis(row.getLong("overdue")));
   }
 
   CompletionStage<List<Entry>> history(OperationId id) {

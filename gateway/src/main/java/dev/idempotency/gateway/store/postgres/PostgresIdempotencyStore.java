@@ -209,8 +209,9 @@ public final class PostgresIdempotencyStore implements OperationStore, StoreHeal
   }
 
   @Override
-  public CompletionStage<ProbeClaim> claimProbe(OperationId id, long attempt, Duration hold) {
-    return open.claimProbe(id, attempt, hold);
+  public CompletionStage<ProbeClaim> claimProbe(
+      OperationId id, long attempt, Duration first, Duration longest) {
+    return open.claimProbe(id, attempt, first, longest);
   }
 
   @Override

@@ -47,7 +47,7 @@ final class Sql {
             + "resolve_1(?, ?, ?, CAST(? AS \"char\"), "
             + MS
             + ", ?, ?, ?, ?, ?, ?)";
-    this.claimProbe = "SELECT * FROM " + in + "claim_probe_1(?, ?, " + MS + ")";
+    this.claimProbe = "SELECT * FROM " + in + "claim_probe_1(?, ?, " + MS + ", " + MS + ")";
     this.history =
         "SELECT floor(extract(epoch FROM h.at) * 1000)::bigint AS at, h.what, h.attempt, h.who,"
             + " h.why FROM "

@@ -64,8 +64,7 @@ final class Connector implements StoreHealth, ScriptCommand.Listener {
   /**
    * @param epoch asked before a connection counts; null where nobody wants to know
    */
-  Connector(
-      EventLoop loop, Target target, Terms terms, @Nullable Epoch epoch, Listener listener) {
+  Connector(EventLoop loop, Target target, Terms terms, @Nullable Epoch epoch, Listener listener) {
     this.epoch = epoch;
     this.loop = loop;
     this.target = target;

@@ -180,17 +180,18 @@ final class OpenRecords implements OpenOperations {
   }
 
   @Override
-  public CompletionStage<ProbeClaim> claimProbe(OperationId id, long attempt, Duration hold) {
-    byte[][] keys = {names.record(id), names.companion(id, "p")};
+  public CompletionStage<ProbeClaim> claimProbe(
+      OperationId id, long attempt, Duration first, Duration longest) {
+    byte[][] keys = {names.record(id), names.companion(id, "p"), names.index(id)};
     byte[][] texts = {RecordFormat.attempt(attempt)};
-    long[] numbers = {Math.max(1, hold.toMillis())};
+    long[] numbers = {Math.max(1, first.toMillis()), longest.toMillis()};
     return link.send(new Call<>(Script.CLAIM_PROBE, keys, texts, numbers, OpenRecords::claim));
   }
 
   private static ProbeClaim claim(byte @Nullable [] reply) {
     ByteBuffer from = ByteBuffer.wrap(present(reply));
     return from.get() == 'C'
-        ? new ProbeClaim.Claimed(from.getInt())
+        ? new ProbeClaim.Claimed(from.getInt(), Duration.ofMillis(from.getLong()))
         : new ProbeClaim.Busy(Duration.ofMillis(from.getLong()));
   }
 

@@ -265,8 +265,9 @@ public final class RedisIdempotencyStore implements OperationStore, StoreHealth 
   }
 
   @Override
-  public CompletionStage<ProbeClaim> claimProbe(OperationId id, long attempt, Duration hold) {
-    return open.claimProbe(id, attempt, hold);
+  public CompletionStage<ProbeClaim> claimProbe(
+      OperationId id, long attempt, Duration first, Duration longest) {
+    return open.claimProbe(id, attempt, first, longest);
   }
 
   @Override

@@ -46,8 +46,7 @@ final class ServerCheck {
     CompletableFuture<List<Object>> time = questions.ask(over, CommandType.TIME);
     CompletableFuture<@Nullable List<Object>> info = allowed(over, CommandType.INFO);
     CompletableFuture<@Nullable List<Object>> settings =
-        allowed(
-            over, CommandType.CONFIG, "GET", "save", "appendfsync", "min-replicas-to-write");
+        allowed(over, CommandType.CONFIG, "GET", "save", "appendfsync", "min-replicas-to-write");
     CompletableFuture<Void> unused =
         CompletableFuture.allOf(time, info, settings)
             .handle(

@@ -11,8 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param settings the reply to CONFIG GET, or part of it; null where it may not be asked
  * @param clockAhead by how many milliseconds its clock is ahead of ours
  */
-record ServerFacts(
-    @Nullable String info, @Nullable Map<String, String> settings, long clockAhead) {
+record ServerFacts(@Nullable String info, @Nullable Map<String, String> settings, long clockAhead) {
 
   /** The value of a field of INFO, or "". */
   String field(String name) {

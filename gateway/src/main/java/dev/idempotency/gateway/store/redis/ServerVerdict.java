@@ -29,8 +29,7 @@ final class ServerVerdict {
    * @param name the server's, at the beginning of a sentence
    * @param evicted how many records it has thrown away while it was watched
    */
-  static List<StoreFinding> on(
-      String name, ServerFacts facts, RedisDemands demands, long evicted) {
+  static List<StoreFinding> on(String name, ServerFacts facts, RedisDemands demands, long evicted) {
     ServerVerdict verdict = new ServerVerdict(name, facts, demands);
     verdict.look(evicted);
     return List.copyOf(verdict.findings);

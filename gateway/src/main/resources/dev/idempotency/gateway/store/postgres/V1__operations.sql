@@ -384,14 +384,16 @@ BEGIN
   END LOOP;
 END $$;
 
--- Tries before, or null where it is held or the attempt is not open; and how long it is held, in
--- milliseconds.
+-- Tries before, or null where it is held or the attempt is not open; how long it is held, and for
+-- how long it has been overdue, in milliseconds. The hold doubles with each try up to the longest.
 CREATE FUNCTION "${flyway:defaultSchema}".claim_probe_1(
-  p_id bytea, p_attempt bigint, p_hold interval, OUT before integer, OUT held bigint
+  p_id bytea, p_attempt bigint, p_first interval, p_longest interval,
+  OUT before integer, OUT held bigint, OUT overdue bigint
 ) LANGUAGE plpgsql AS $$
 DECLARE
   o "${flyway:defaultSchema}".operation;
   at timestamptz;
+  hold interval;
 BEGIN
   LOOP
     SELECT * INTO o FROM "${flyway:defaultSchema}".operation WHERE id = p_id;
@@ -400,9 +402,14 @@ BEGIN
       held := 0;
       RETURN;
     END IF;
+    overdue := greatest(0, floor(extract(epoch FROM at - o.open_since) * 1000));
+    SELECT least(p_first * 2 ^ least(p.tries, 20), p_longest) INTO hold
+    FROM "${flyway:defaultSchema}".probe p
+    WHERE p.id = p_id AND p.attempt = p_attempt AND p.token = o.token;
+    hold := coalesce(hold, least(p_first, p_longest));
     -- The same key anew is another operation, which its token tells.
     INSERT INTO "${flyway:defaultSchema}".probe AS p
-    VALUES (p_id, p_attempt, o.token, 1, at + p_hold, greatest(o.expires_at, at + p_hold))
+    VALUES (p_id, p_attempt, o.token, 1, at + hold, greatest(o.expires_at, at + hold))
     ON CONFLICT (id) DO UPDATE SET
       attempt = excluded.attempt,
       token = excluded.token,

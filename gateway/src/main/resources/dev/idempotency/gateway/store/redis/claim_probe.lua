@@ -3,10 +3,12 @@
 -- KEYS[1]  the operation
 -- KEYS[2]  its claim: attempt and token of the record (24 bytes), until when in ms (8), how many
 --          there were (4)
+-- KEYS[3]  the index of operations that are not finished
 -- ARGV[1]  the attempt (8 bytes)
--- ARGV[2]  for how long, in ms
+-- ARGV[2]  for how long after the first probe, in ms; doubled with each further one
+-- ARGV[3]  the most that it is doubled to
 -- Replies  "B", ms until it may be claimed (8 bytes), 0 where the attempt is not the current one |
---          "C", how many claims there were before (4 bytes)
+--          "C", how many claims there were before (4 bytes), for how many ms it has been overdue (8)
 -- The first B also stands for an operation that is finished.
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -26,8 +28,15 @@ if claim and string.sub(claim, 1, 24) == owner then
   tries = struct.unpack('>I4', claim, 33)
 end
 local life = redis.call('PTTL', KEYS[1])
-claim = owner .. struct.pack('>I8I4', now + ARGV[2], tries + 1)
+local hold = math.min(ARGV[2] * 2 ^ math.min(tries, 20), tonumber(ARGV[3]))
+claim = owner .. struct.pack('>I8I4', now + math.max(1, hold), tries + 1)
 if life > 0 then
   redis.call('SET', KEYS[2], claim, 'PX', life)
 end
-return 'C' .. struct.pack('>I4', tries)
+-- One that a gateway without an index wrote is overdue from now on.
+local since = redis.call('ZSCORE', KEYS[3], KEYS[1])
+if not since then
+  since = now
+  redis.call('ZADD', KEYS[3], 'NX', now, KEYS[1])
+end
+return 'C' .. struct.pack('>I4I8', tries, math.max(0, now - since))

@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
 /** A store on an event loop of its own. */
 final class LoopDatabase implements AutoCloseable {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(15);
+  private static final Duration PATIENCE = Duration.ofSeconds(40);
 
   private final EventLoopGroup group =
       new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());

@@ -167,12 +167,14 @@ class OpenRowsTest {
   @Test
   void probeIsOnePerAttemptAtATime() {
     OperationId id = unknown("pay").id();
-    assertThat(await(store.claimProbe(id, 1, Duration.ofMillis(300))))
-        .isEqualTo(new ProbeClaim.Claimed(0));
-    ProbeClaim.Busy busy = (ProbeClaim.Busy) await(store.claimProbe(id, 1, KEEP));
+    Duration held = Duration.ofMillis(300);
+    assertThat(((ProbeClaim.Claimed) await(store.claimProbe(id, 1, held, held))).tries()).isZero();
+    ProbeClaim.Busy busy = (ProbeClaim.Busy) await(store.claimProbe(id, 1, KEEP, KEEP));
     assertThat(busy.left()).isPositive().isLessThanOrEqualTo(Duration.ofMillis(300));
     Awaitility.await()
-        .until(() -> await(store.claimProbe(id, 1, KEEP)), new ProbeClaim.Claimed(1)::equals);
+        .until(
+            () -> await(store.claimProbe(id, 1, KEEP, KEEP)),
+            claim -> claim instanceof ProbeClaim.Claimed claimed && claimed.tries() == 1);
   }
 
   @Test

@@ -67,9 +67,9 @@ class RedisDurabilityTest {
   }
 
   private static void awaitInStep() {
-    Awaitility.await()
-        .ignoreExceptions()
-        .until(() -> primary.call("INFO", "replication").contains("state=online"));
+    String mark = Long.toString(System.nanoTime());
+    primary.call("SET", "mark", mark);
+    Awaitility.await().ignoreExceptions().until(() -> mark.equals(replica.call("GET", "mark")));
   }
 
   private RedisIdempotencyStore store() {

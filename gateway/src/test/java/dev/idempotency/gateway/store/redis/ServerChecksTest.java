@@ -6,6 +6,7 @@ import dev.idempotency.gateway.idempotency.Durability;
 import dev.idempotency.gateway.idempotency.StoreFinding;
 import dev.idempotency.gateway.idempotency.StoreFinding.Severity;
 import dev.idempotency.gateway.testing.RedisServer;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -13,6 +14,7 @@ import java.util.Set;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -122,15 +124,16 @@ class ServerChecksTest {
   @Test
   void clockThatIsFarAwayIsAWarning() {
     RedisDemands demands = RedisDemands.NONE;
-    assertThat(codes(ServerVerdict.on("Redis", new ServerFacts(SOUND, SETTINGS, -6_000), demands, 0)))
+    assertThat(
+            codes(ServerVerdict.on("Redis", new ServerFacts(SOUND, SETTINGS, -6_000), demands, 0)))
         .containsExactly("clock");
     assertThat(ServerVerdict.on("Redis", new ServerFacts(SOUND, SETTINGS, 4_000), demands, 0))
         .isEmpty();
   }
 
   @Test
-  void realServerIsJudgedAndAChangeIsSeen() {
-    try (RedisServer redis = RedisServer.start();
+  void realServerIsJudgedAndAChangeIsSeen(@TempDir Path folder) {
+    try (RedisServer redis = RedisServer.start("--dir", folder.toString());
         LoopStore store =
             LoopStore.connected(
                 LoopStore.options(redis.port()), RedisDemands.NONE.withChecks(OFTEN))) {

@@ -1,0 +1,198 @@
+package dev.idempotency.gateway.exchange;
+
+import dev.idempotency.gateway.http.Headers;
+import dev.idempotency.gateway.http.RequestHead;
+import dev.idempotency.gateway.http.Response;
+import dev.idempotency.gateway.idempotency.Audit;
+import dev.idempotency.gateway.idempotency.Note;
+import dev.idempotency.gateway.idempotency.OpenOperations.ProbeClaim;
+import dev.idempotency.gateway.idempotency.OperationId;
+import dev.idempotency.gateway.idempotency.Resolution;
+import dev.idempotency.gateway.idempotency.ResolveReply;
+import dev.idempotency.gateway.idempotency.StoreUnavailableException;
+import java.time.Duration;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Asks upstreams what became of operations whose outcome is unknown, one caller at a time across
+ * all gateways, and writes down what they say. The record changes only by a resolution that names
+ * the attempt: where its owner's response comes first, that is the outcome.
+ *
+ * <p>Threading: event loop of the exchanges only.
+ */
+final class Prober {
+
+  private static final Audit COMPLETED = new Audit("probe", "the upstream answered with it");
+  private static final Audit NEVER = new Audit("probe", "the upstream says it never happened");
+
+  /**
+   * What is asked.
+   *
+   * @param body not to be modified until it is answered
+   */
+  @SuppressWarnings("ArrayRecordComponent") // never compared
+  record Question(RequestHead head, byte[] body) {}
+
+  /** What came of it. */
+  sealed interface Result {
+
+    /** The record has changed, by this or by others: it says what there is now. */
+    record Changed() implements Result {}
+
+    /** It never happened, and the record is still as it was. */
+    record Never() implements Result {}
+
+    /**
+     * Nobody knows still.
+     *
+     * @param left until when it is not asked again
+     */
+    record Unknown(Duration left) implements Result {}
+
+    /** The store did not do it. */
+    record Unavailable(StoreUnavailableException cause) implements Result {}
+  }
+
+  private final Exchanges exchanges;
+
+  Prober(Exchanges exchanges) {
+    this.exchanges = exchanges;
+  }
+
+  /**
+   * The question by the route's template; null where what it needs is not known.
+   *
+   * @param note where the operation comes from
+   * @param credential of the caller who wants to know; null where there is none
+   */
+  static @Nullable Question question(
+      Route route, Note note, long attempt, @Nullable String credential) {
+    ProbeRule rule = route.safety().probe();
+    if (rule == null || rule.url() == null || note.key().isEmpty()) {
+      return null;
+    }
+    String target = ProbeUrl.of(rule.url(), route.path(), note.target(), note.key());
+    if (target == null) {
+      return null;
+    }
+    Headers fields = rule.headers().copy();
+    if (credential != null && !fields.contains("Authorization")) {
+      fields.add("Authorization", credential);
+    }
+    fields.add("Idempotency-Probe", "true");
+    // By it the upstream can bar the attempt that it says never happened.
+    fields.add("Idempotency-Attempt", Long.toString(attempt));
+    return new Question(RequestHead.of("GET", target, fields), Response.NO_BODY);
+  }
+
+  /** The request itself as a question. */
+  static Question same(RequestHead forwarded, byte[] body, ProbeRule rule) {
+    Headers fields = forwarded.headers();
+    rule.headers().forEach(fields::set);
+    fields.set("Idempotency-Probe", "true");
+    return new Question(forwarded, body);
+  }
+
+  /**
+   * Probes an attempt, unless somebody else does.
+   *
+   * @param retention how long the record of a completed operation lives
+   * @param told hears the result, once
+   */
+  void probe(
+      Route route,
+      ProbeRule rule,
+      OperationId id,
+      long attempt,
+      Question question,
+      Duration retention,
+      Consumer<Result> told) {
+    Duration first = rule.timeout().plus(rule.backOff());
+    Duration longest = rule.timeout().plus(rule.longest());
+    when(
+        exchanges.store.claimProbe(id, attempt, first, longest),
+        claim -> {
+          if (claim instanceof ProbeClaim.Claimed claimed) {
+            Subject subject = new Subject(id, attempt, retention, claimed, first, longest);
+            ask(route, rule, subject, question, told);
+          } else {
+            told.accept(new Result.Unknown(((ProbeClaim.Busy) claim).left()));
+          }
+        },
+        told);
+  }
+
+  private record Subject(
+      OperationId id,
+      long attempt,
+      Duration retention,
+      ProbeClaim.Claimed claim,
+      Duration first,
+      Duration longest) {
+
+    Duration pause() {
+      long doubled = first.toMillis() << Math.min(claim.tries(), 20);
+      return Duration.ofMillis(Math.min(doubled, longest.toMillis()));
+    }
+  }
+
+  private void ask(
+      Route route, ProbeRule rule, Subject subject, Question question, Consumer<Result> told) {
+    ProbeCall call =
+        new ProbeCall(
+            exchanges,
+            route,
+            rule,
+            question.head(),
+            question.body(),
+            finding -> found(route, rule, subject, finding, told));
+    call.begin();
+  }
+
+  private void found(
+      Route route, ProbeRule rule, Subject subject, ProbeFinding finding, Consumer<Result> told) {
+    exchanges.listener.probed(route.name(), finding.label());
+    if (finding instanceof ProbeFinding.Completed completed) {
+      resolve(subject, new Resolution.Complete(completed.response()), COMPLETED, told);
+    } else if (finding instanceof ProbeFinding.Nothing) {
+      told.accept(new Result.Unknown(subject.pause()));
+    } else {
+      // A request that is still on its way may happen after all.
+      Duration early = rule.grace().minus(subject.claim().overdue());
+      told.accept(
+          early.isNegative() || early.isZero() ? new Result.Never() : new Result.Unknown(early));
+    }
+  }
+
+  /** The operation never happened: its key is new again. */
+  void release(OperationId id, long attempt, Duration retention, Consumer<Result> told) {
+    Subject subject =
+        new Subject(
+            id,
+            attempt,
+            retention,
+            new ProbeClaim.Claimed(0, Duration.ZERO),
+            Duration.ZERO,
+            Duration.ZERO);
+    resolve(subject, new Resolution.Release(), NEVER, told);
+  }
+
+  private void resolve(
+      Subject subject, Resolution.Action action, Audit audit, Consumer<Result> told) {
+    Resolution resolution =
+        Resolution.of(subject.id(), subject.attempt(), action, subject.retention(), audit);
+    CompletionStage<ResolveReply> stage = exchanges.store.resolve(resolution);
+    // Done, refused or gone: whatever is there now is the truth.
+    when(stage, reply -> told.accept(new Result.Changed()), told);
+  }
+
+  private <T> void when(CompletionStage<T> stage, Consumer<T> replied, Consumer<Result> told) {
+    Stages.when(
+        stage,
+        replied,
+        unavailable -> told.accept(new Result.Unavailable(unavailable)),
+        exchanges.listener);
+  }
+}
