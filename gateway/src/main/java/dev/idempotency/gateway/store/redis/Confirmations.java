@@ -37,6 +37,7 @@ final class Confirmations {
     private final List<Call<?>> calls = new ArrayList<>();
   }
 
+  @SuppressWarnings("deprecation") // every enum has a name, whatever the client calls its own
   private enum Wait implements ProtocolKeyword {
     WAITAOF;
 

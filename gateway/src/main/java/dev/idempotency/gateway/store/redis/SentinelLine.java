@@ -15,6 +15,7 @@ final class SentinelLine {
   record Answer(Endpoint primary, long epoch) {}
 
   /** The word, which the client knows only for connections of another kind. */
+  @SuppressWarnings("deprecation") // every enum has a name, whatever the client calls its own
   private enum Word implements ProtocolKeyword {
     SENTINEL;
 
