@@ -7,6 +7,7 @@ import dev.idempotency.gateway.testing.RedisServer;
 import dev.idempotency.gateway.testing.ScriptedUpstream;
 import dev.idempotency.gateway.testing.ScriptedUpstream.Gate;
 import java.lang.management.ManagementFactory;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
@@ -53,7 +54,8 @@ final class WakeUpBench {
         Selector selector = Selector.open();
         for (int i = 0; i < keys * each; i++) {
           SocketChannel channel =
-              SocketChannel.open(new InetSocketAddress("127.0.0.1", other.port()));
+              SocketChannel.open(
+                  new InetSocketAddress(InetAddress.getLoopbackAddress(), other.port()));
           channel.write(ByteBuffer.wrap(post("/o", "k" + i % keys, "{}")));
           channel.configureBlocking(false);
           channel.register(selector, SelectionKey.OP_READ);

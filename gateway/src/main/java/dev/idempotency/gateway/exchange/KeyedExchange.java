@@ -393,10 +393,11 @@ abstract class KeyedExchange implements Exchange, Outgoing {
       again(() -> look(this::waitedFor, this::waitedInVain));
     } else if (result instanceof Prober.Result.Never && rule.rerun() && wholeBody() != null) {
       again(() -> takeOver(verdict.recorded(), verdict.attempt()));
-    } else if (result instanceof Prober.Result.Never) {
+    } else if (result instanceof Prober.Result.Never never) {
       exchanges.prober.release(
           id(),
           verdict.attempt(),
+          never,
           claimant.retention(),
           released -> probed(verdict, rule, released));
     } else if (result instanceof Prober.Result.Unknown unknown) {

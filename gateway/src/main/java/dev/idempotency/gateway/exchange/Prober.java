@@ -3,6 +3,7 @@ package dev.idempotency.gateway.exchange;
 import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.http.RequestHead;
 import dev.idempotency.gateway.http.Response;
+import dev.idempotency.gateway.idempotency.AttemptToken;
 import dev.idempotency.gateway.idempotency.Audit;
 import dev.idempotency.gateway.idempotency.Note;
 import dev.idempotency.gateway.idempotency.OpenOperations.ProbeClaim;
@@ -25,6 +26,7 @@ import org.jspecify.annotations.Nullable;
 final class Prober {
 
   private static final Audit COMPLETED = new Audit("probe", "the upstream answered with it");
+  private static final Audit ASKED = new Audit("probe", "the lease ran out");
   private static final Audit NEVER = new Audit("probe", "the upstream says it never happened");
 
   /**
@@ -41,8 +43,12 @@ final class Prober {
     /** The record has changed, by this or by others: it says what there is now. */
     record Changed() implements Result {}
 
-    /** It never happened, and the record is still as it was. */
-    record Never() implements Result {}
+    /**
+     * It never happened.
+     *
+     * @param holder of the record that was asked about
+     */
+    record Never(AttemptToken holder) implements Result {}
 
     /**
      * Nobody knows still.
@@ -116,7 +122,7 @@ final class Prober {
         claim -> {
           if (claim instanceof ProbeClaim.Claimed claimed) {
             Subject subject = new Subject(id, attempt, retention, claimed, first, longest);
-            ask(route, rule, subject, question, told);
+            mark(subject, told, () -> ask(route, rule, subject, question, told));
           } else {
             told.accept(new Result.Unknown(((ProbeClaim.Busy) claim).left()));
           }
@@ -132,10 +138,33 @@ final class Prober {
       Duration first,
       Duration longest) {
 
+    Resolution resolution(Resolution.Action action, Audit audit) {
+      return Resolution.of(id, attempt, claim.holder(), action, retention, audit);
+    }
+
     Duration pause() {
       long doubled = first.toMillis() << Math.min(claim.tries(), 20);
       return Duration.ofMillis(Math.min(doubled, longest.toMillis()));
     }
+  }
+
+  /**
+   * Before anybody is asked the record must say that the outcome is unknown: the owner of a lease
+   * that ran out may only be stopped, and could send after the upstream has said "never". Now it
+   * finds that it may not.
+   */
+  private void mark(Subject subject, Consumer<Result> told, Runnable then) {
+    Resolution resolution = subject.resolution(new Resolution.MarkUnknown(), ASKED);
+    when(
+        exchanges.store.resolve(resolution),
+        reply -> {
+          if (reply instanceof ResolveReply.Done) {
+            then.run();
+          } else {
+            told.accept(new Result.Changed());
+          }
+        },
+        told);
   }
 
   private void ask(
@@ -155,34 +184,33 @@ final class Prober {
       Route route, ProbeRule rule, Subject subject, ProbeFinding finding, Consumer<Result> told) {
     exchanges.listener.probed(route.name(), finding.label());
     if (finding instanceof ProbeFinding.Completed completed) {
-      resolve(subject, new Resolution.Complete(completed.response()), COMPLETED, told);
+      Resolution.Action complete = new Resolution.Complete(completed.response());
+      resolve(subject.resolution(complete, COMPLETED), told);
     } else if (finding instanceof ProbeFinding.Nothing) {
       told.accept(new Result.Unknown(subject.pause()));
     } else {
       // A request that is still on its way may happen after all.
       Duration early = rule.grace().minus(subject.claim().overdue());
       told.accept(
-          early.isNegative() || early.isZero() ? new Result.Never() : new Result.Unknown(early));
+          early.isNegative() || early.isZero()
+              ? new Result.Never(subject.claim().holder())
+              : new Result.Unknown(early));
     }
   }
 
-  /** The operation never happened: its key is new again. */
-  void release(OperationId id, long attempt, Duration retention, Consumer<Result> told) {
-    Subject subject =
-        new Subject(
-            id,
-            attempt,
-            retention,
-            new ProbeClaim.Claimed(0, Duration.ZERO),
-            Duration.ZERO,
-            Duration.ZERO);
-    resolve(subject, new Resolution.Release(), NEVER, told);
+  /**
+   * The operation never happened: its key is new again.
+   *
+   * @param never what the upstream said
+   */
+  void release(
+      OperationId id, long attempt, Result.Never never, Duration retention, Consumer<Result> told) {
+    resolve(
+        Resolution.of(id, attempt, never.holder(), new Resolution.Release(), retention, NEVER),
+        told);
   }
 
-  private void resolve(
-      Subject subject, Resolution.Action action, Audit audit, Consumer<Result> told) {
-    Resolution resolution =
-        Resolution.of(subject.id(), subject.attempt(), action, subject.retention(), audit);
+  private void resolve(Resolution resolution, Consumer<Result> told) {
     CompletionStage<ResolveReply> stage = exchanges.store.resolve(resolution);
     // Done, refused or gone: whatever is there now is the truth.
     when(stage, reply -> told.accept(new Result.Changed()), told);

@@ -164,9 +164,9 @@ public final class Sweeper {
   }
 
   private void probed(Work due, long attempt, Prober.Result result) {
-    if (result instanceof Prober.Result.Never) {
+    if (result instanceof Prober.Result.Never never) {
       exchanges.prober.release(
-          due.open().id(), attempt, due.route().retention(), released -> ended());
+          due.open().id(), attempt, never, due.route().retention(), released -> ended());
     } else {
       ended();
     }

@@ -57,7 +57,7 @@ final class WaitingRoom {
   }
 
   /** A place in the room. */
-  final class Place {
+  static final class Place {
     private final Group group;
     private final Waiter waiter;
     private final long until;

@@ -47,11 +47,12 @@ public interface OpenOperations {
     /**
      * Nobody else probes this attempt until the time is over.
      *
+     * @param holder the token of the record, which says later whether it is still the same
      * @param tries how many probes of this attempt there were before
      * @param overdue for how long the outcome has been unknown, by the store's clock; zero while
      *     the lease is alive
      */
-    record Claimed(int tries, Duration overdue) implements ProbeClaim {}
+    record Claimed(AttemptToken holder, int tries, Duration overdue) implements ProbeClaim {}
 
     /**
      * Somebody probes it, or did a moment ago.

@@ -202,7 +202,7 @@ public sealed interface OperationRecord {
       return new Step<>(current, ResolveReply.DONE);
     }
     StoredOperation seen = current.seenAt(now);
-    return current.attempt() == resolution.attempt()
+    return resolution.isFor(current.attempt(), current.token())
             && seen.state() instanceof StoredOperation.OutcomeUnknown
         ? new Step<>(resolved(current, resolution, now), ResolveReply.DONE)
         : new Step<>(current, new ResolveReply.Refused(seen));

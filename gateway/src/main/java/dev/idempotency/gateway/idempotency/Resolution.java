@@ -1,6 +1,7 @@
 package dev.idempotency.gateway.idempotency;
 
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What somebody who is not its owner makes of an operation whose outcome is unknown: a probe's
@@ -8,6 +9,8 @@ import java.time.Duration;
  *
  * @param id the operation
  * @param attempt the attempt that is meant; another current one fences it
+ * @param holder the token of the record that was seen; null where only its attempt is known. The
+ *     same key released and begun anew has the same attempt again, and another holder
  * @param token a token of its own, which fences the former owner
  * @param action what becomes of the record
  * @param retention how long the record lives from then on
@@ -16,6 +19,7 @@ import java.time.Duration;
 public record Resolution(
     OperationId id,
     long attempt,
+    @Nullable AttemptToken holder,
     AttemptToken token,
     Action action,
     Duration retention,
@@ -66,6 +70,22 @@ public record Resolution(
   /** With a token of its own. */
   public static Resolution of(
       OperationId id, long attempt, Action action, Duration retention, Audit audit) {
-    return new Resolution(id, attempt, AttemptToken.next(), action, retention, audit);
+    return of(id, attempt, null, action, retention, audit);
+  }
+
+  /** With a token of its own, for the record of that holder. */
+  public static Resolution of(
+      OperationId id,
+      long attempt,
+      @Nullable AttemptToken holder,
+      Action action,
+      Duration retention,
+      Audit audit) {
+    return new Resolution(id, attempt, holder, AttemptToken.next(), action, retention, audit);
+  }
+
+  /** Whether a record of that attempt and token is the one that is meant. */
+  public boolean isFor(long currentAttempt, AttemptToken currentToken) {
+    return currentAttempt == attempt && (holder == null || holder.equals(currentToken));
   }
 }

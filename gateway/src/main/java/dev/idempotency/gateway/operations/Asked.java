@@ -92,8 +92,8 @@ final class Asked {
       return null;
     }
     Long number =
-        value instanceof Long
-            ? (Long) value
+        value instanceof Long whole
+            ? whole
             : value.toString().matches("\\d{1,18}") ? Long.valueOf(value.toString()) : null;
     if (number == null || number < least || number > most) {
       throw new UnfitException(name + " is not a whole number from " + least + " to " + most + ".");

@@ -722,6 +722,34 @@ public abstract class StoreContractTest extends NoticesContract {
   }
 
   @Test
+  void sameAttemptOfTheKeyBegunAnewIsNotResolvedByWhatWasSeenBefore() {
+    Reservation owner = unknown();
+    OpenOperations.ProbeClaim.Claimed claim =
+        (OpenOperations.ProbeClaim.Claimed) claim(owner, SHORT);
+    assertThat(claim.holder()).isEqualTo(owner.token());
+    await(store().release(owner));
+    Reservation next = rival(owner);
+    await(store().reserve(next));
+    await(store().settle(next, UNKNOWN));
+    Resolution late =
+        Resolution.of(
+            owner.id(), 1, claim.holder(), new Resolution.Release(), owner.retention(), AUDIT);
+    assertThat(await(store().resolve(late))).isInstanceOf(ResolveReply.Refused.class);
+    assertThat(state(next)).isEqualTo(new StoredOperation.OutcomeUnknown(false));
+    Resolution right =
+        Resolution.of(
+            owner.id(), 1, next.token(), new Resolution.Release(), owner.retention(), AUDIT);
+    assertThat(await(store().resolve(right))).isEqualTo(ResolveReply.DONE);
+  }
+
+  @Test
+  void ownerWhoseLapsedLeaseWasMarkedMaySendNothingMore() {
+    Reservation owner = lapsed();
+    assertThat(resolve(owner, new Resolution.MarkUnknown())).isEqualTo(ResolveReply.DONE);
+    assertThat(fenced(store().renew(owner))).isEqualTo(new StoredOperation.OutcomeUnknown(false));
+  }
+
+  @Test
   void historyTellsWhoDidWhatAndWhy() {
     Reservation owner = unknown();
     resolve(owner, new Resolution.Extend());

@@ -85,7 +85,7 @@ public final class EnvelopeStore implements OperationStore {
   private Reservation noted(Reservation reservation) {
     Note note = reservation.note();
     Note sealed = notes.seal(reservation.id(), reservation.attempt(), note);
-    return sealed == note ? reservation : reservation.with(sealed);
+    return sealed.equals(note) ? reservation : reservation.with(sealed);
   }
 
   private CompletionStage<ReserveReply> opened(
@@ -174,7 +174,7 @@ public final class EnvelopeStore implements OperationStore {
 
   private StoredOperation readable(OperationId id, StoredOperation operation) {
     Note note = notes.open(id, operation.attempt(), operation.note());
-    return note == operation.note()
+    return note.equals(operation.note())
         ? operation
         : new StoredOperation(
             operation.attempt(), operation.fingerprint(), operation.state(), note);
@@ -224,6 +224,7 @@ public final class EnvelopeStore implements OperationStore {
     return new Resolution(
         resolution.id(),
         resolution.attempt(),
+        resolution.holder(),
         resolution.token(),
         new Resolution.Complete(envelopes.seal(binding, response, false)),
         resolution.retention(),

@@ -250,7 +250,7 @@ public final class MemoryIdempotencyStore implements OperationStore, StoreHealth
               }
               int tries = beside.triesOf(record.token());
               Duration overdue = Duration.ofMillis(Math.max(0, now() - record.openSince()));
-              reply.setPlain(new ProbeClaim.Claimed(tries, overdue));
+              reply.setPlain(new ProbeClaim.Claimed(record.token(), tries, overdue));
               return beside.claimed(
                   record.token(), now() + hold(first, longest, tries), record.expiresAt());
             });

@@ -1,5 +1,6 @@
 package dev.idempotency.gateway.store.postgres;
 
+import dev.idempotency.gateway.idempotency.AttemptToken;
 import dev.idempotency.gateway.idempotency.Audit;
 import dev.idempotency.gateway.idempotency.OpenOperation;
 import dev.idempotency.gateway.idempotency.OpenOperations.Entry;
@@ -139,7 +140,10 @@ final class OpenRows {
     int before = row.getInt("before");
     return row.wasNull()
         ? new ProbeClaim.Busy(Duration.ofMillis(row.getLong("held")))
-        : new ProbeClaim.Claimed(before, Duration.ofMillis(row.getLong("overdue")));
+        : new ProbeClaim.Claimed(
+            AttemptToken.of(row.getBytes("holder")),
+            before,
+            Duration.ofMillis(row.getLong("overdue")));
   }
 
   CompletionStage<List<Entry>> history(OperationId id) {

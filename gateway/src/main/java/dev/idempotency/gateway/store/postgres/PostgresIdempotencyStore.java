@@ -147,6 +147,7 @@ public final class PostgresIdempotencyStore implements OperationStore, StoreHeal
     Resolution.Action action = resolution.action();
     StoredResponse response =
         action instanceof Resolution.Complete complete ? complete.response() : null;
+    AttemptToken holder = resolution.holder();
     return send(
         resolution.id(),
         sql.resolve,
@@ -154,6 +155,7 @@ public final class PostgresIdempotencyStore implements OperationStore, StoreHeal
         to ->
             to.add(resolution.id())
                 .add(resolution.attempt())
+                .add(holder == null ? null : holder.toByteArray())
                 .add(resolution.token())
                 .add(OpenRows.mark(action))
                 .add(resolution.retention())

@@ -44,7 +44,7 @@ final class Sql {
     this.resolve =
         "SELECT * FROM "
             + in
-            + "resolve_1(?, ?, ?, CAST(? AS \"char\"), "
+            + "resolve_1(?, ?, ?, ?, CAST(? AS \"char\"), "
             + MS
             + ", ?, ?, ?, ?, ?, ?)";
     this.claimProbe = "SELECT * FROM " + in + "claim_probe_1(?, ?, " + MS + ", " + MS + ")";

@@ -40,7 +40,7 @@ final class Confirmations {
   private enum Wait implements ProtocolKeyword {
     WAITAOF;
 
-    private final byte[] bytes = name().getBytes(StandardCharsets.US_ASCII);
+    private final byte[] bytes = "WAITAOF".getBytes(StandardCharsets.US_ASCII);
 
     @Override
     public byte[] getBytes() {

@@ -1,5 +1,6 @@
 package dev.idempotency.gateway.store.redis;
 
+import dev.idempotency.gateway.idempotency.AttemptToken;
 import dev.idempotency.gateway.idempotency.Audit;
 import dev.idempotency.gateway.idempotency.OpenOperation;
 import dev.idempotency.gateway.idempotency.OpenOperations;
@@ -190,9 +191,14 @@ final class OpenRecords implements OpenOperations {
 
   private static ProbeClaim claim(byte @Nullable [] reply) {
     ByteBuffer from = ByteBuffer.wrap(present(reply));
-    return from.get() == 'C'
-        ? new ProbeClaim.Claimed(from.getInt(), Duration.ofMillis(from.getLong()))
-        : new ProbeClaim.Busy(Duration.ofMillis(from.getLong()));
+    if (from.get() != 'C') {
+      return new ProbeClaim.Busy(Duration.ofMillis(from.getLong()));
+    }
+    byte[] holder = new byte[AttemptToken.LENGTH];
+    from.get(holder);
+    int tries = from.getInt();
+    return new ProbeClaim.Claimed(
+        AttemptToken.of(holder), tries, Duration.ofMillis(from.getLong()));
   }
 
   @Override
@@ -200,10 +206,12 @@ final class OpenRecords implements OpenOperations {
     OperationId id = resolution.id();
     byte[][] keys = {names.record(id), names.index(id), names.companion(id, "h")};
     Resolution.Action action = resolution.action();
+    AttemptToken holder = resolution.holder();
     byte[][] texts = {
       {(byte) Actions.letter(action)},
       RecordFormat.attempt(resolution.attempt()),
       resolution.token().toByteArray(),
+      holder == null ? NOTHING : holder.toByteArray(),
       action instanceof Resolution.Complete complete
           ? RecordFormat.completion(complete.response())
           : NOTHING,

@@ -166,7 +166,7 @@ public final class RedisIdempotencyStore implements OperationStore, StoreHealth 
             CompletionStage<Void> ended =
                 link.close()
                     .thenCompose(none -> client.close())
-                    .thenCombine(notices.close(), (none, other) -> none);
+                    .thenCompose(none -> notices.close());
             CompletionStage<Void> unused =
                 ended.whenComplete((none, failure) -> closed.complete(null));
           });

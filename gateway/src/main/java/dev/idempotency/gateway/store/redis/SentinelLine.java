@@ -20,12 +20,12 @@ final class SentinelLine {
 
     @Override
     public byte[] getBytes() {
-      return name().getBytes(StandardCharsets.US_ASCII);
+      return toString().getBytes(StandardCharsets.US_ASCII);
     }
 
     @Override
     public String toString() {
-      return name();
+      return "SENTINEL";
     }
   }
 

@@ -89,6 +89,7 @@ final class ServerCheck {
   }
 
   /** What was thrown away before the first look is not news; another server counts anew. */
+  @SuppressWarnings("NonAtomicVolatileUpdate") // written on the event loop only
   private void count(ServerFacts facts) {
     long now = facts.number("evicted_keys");
     String id = facts.field("run_id");

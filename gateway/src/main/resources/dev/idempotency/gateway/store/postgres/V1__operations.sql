@@ -328,8 +328,8 @@ END $$;
 
 -- p_action: C complete, R release, U mark unknown, X extend.
 CREATE FUNCTION "${flyway:defaultSchema}".resolve_1(
-  p_id bytea, p_attempt bigint, p_token bytea, p_action "char", p_retention interval,
-  p_what text, p_who text, p_why text, p_status integer, p_fields bytea, p_body bytea
+  p_id bytea, p_attempt bigint, p_holder bytea, p_token bytea, p_action "char",
+  p_retention interval, p_what text, p_who text, p_why text, p_status integer, p_fields bytea, p_body bytea
 ) RETURNS "${flyway:defaultSchema}".seen LANGUAGE plpgsql AS $$
 DECLARE
   o "${flyway:defaultSchema}".operation;
@@ -349,7 +349,7 @@ BEGIN
     IF o.attempt = p_attempt AND o.token = p_token AND o.state <> 'R' THEN
       RETURN answer;
     END IF;
-    IF o.attempt <> p_attempt
+    IF o.attempt <> p_attempt OR (p_holder IS NOT NULL AND o.token <> p_holder)
         OR NOT (o.state = 'U' OR (o.state = 'R' AND o.open_since <= at)) THEN
       RETURN "${flyway:defaultSchema}".seen_1('F', o, at);
     END IF;
@@ -388,7 +388,7 @@ END $$;
 -- how long it has been overdue, in milliseconds. The hold doubles with each try up to the longest.
 CREATE FUNCTION "${flyway:defaultSchema}".claim_probe_1(
   p_id bytea, p_attempt bigint, p_first interval, p_longest interval,
-  OUT before integer, OUT held bigint, OUT overdue bigint
+  OUT before integer, OUT held bigint, OUT overdue bigint, OUT holder bytea
 ) LANGUAGE plpgsql AS $$
 DECLARE
   o "${flyway:defaultSchema}".operation;
@@ -402,6 +402,7 @@ BEGIN
       held := 0;
       RETURN;
     END IF;
+    holder := o.token;
     overdue := greatest(0, floor(extract(epoch FROM at - o.open_since) * 1000));
     SELECT least(p_first * 2 ^ least(p.tries, 20), p_longest) INTO hold
     FROM "${flyway:defaultSchema}".probe p

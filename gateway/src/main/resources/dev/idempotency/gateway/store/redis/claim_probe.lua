@@ -8,7 +8,8 @@
 -- ARGV[2]  for how long after the first probe, in ms; doubled with each further one
 -- ARGV[3]  the most that it is doubled to
 -- Replies  "B", ms until it may be claimed (8 bytes), 0 where the attempt is not the current one |
---          "C", how many claims there were before (4 bytes), for how many ms it has been overdue (8)
+--          "C", the record's token (16 bytes), how many claims there were before (4), for how many
+--          ms it has been overdue (8)
 -- The first B also stands for an operation that is finished.
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -39,4 +40,4 @@ if not since then
   since = now
   redis.call('ZADD', KEYS[3], 'NX', now, KEYS[1])
 end
-return 'C' .. struct.pack('>I4I8', tries, math.max(0, now - since))
+return 'C' .. string.sub(owner, 9) .. struct.pack('>I4I8', tries, math.max(0, now - since))

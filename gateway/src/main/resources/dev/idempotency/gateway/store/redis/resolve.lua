@@ -7,11 +7,12 @@
 -- ARGV[1]  "C" complete, "D" delete (release), "U" mark unknown, "E" extend
 -- ARGV[2]  the attempt (8 bytes)
 -- ARGV[3]  a token of this resolution's own (16 bytes)
--- ARGV[4]  C: status and response, as in the record
--- ARGV[5]  the rest of the entry: who and why
--- ARGV[6]  PUBLISH
--- ARGV[7]  the channel
--- ARGV[8]  life of the record in ms
+-- ARGV[4]  the token of the record that is meant (16 bytes); empty where only the attempt is known
+-- ARGV[5]  C: status and response, as in the record
+-- ARGV[6]  the rest of the entry: who and why
+-- ARGV[7]  PUBLISH
+-- ARGV[8]  the channel
+-- ARGV[9]  life of the record in ms
 -- Replies  "D" done | "G" no record | record | "L", ms of lease left (8 bytes), record
 --          | "X" no record of ours
 local record = redis.call('GET', KEYS[1])
@@ -32,6 +33,7 @@ local latest = redis.call('LINDEX', KEYS[3], -1)
 if own and latest and string.sub(latest, 1, 16) == ARGV[3] then
   return 'D'
 end
+own = own and (ARGV[4] == '' or string.sub(record, 11, 26) == ARGV[4])
 local left = 0
 if state == 82 then
   left = math.max(0, struct.unpack('>I8', record, 27) - now)
@@ -56,8 +58,8 @@ if state == 82 then
 end
 local print = string.sub(record, 35, 67)
 if ARGV[1] == 'C' then
-  local completed = string.char(1) .. 'C' .. ARGV[2] .. ARGV[3] .. marks .. print .. ARGV[4]
-  redis.call('SET', KEYS[1], completed, 'PX', ARGV[8])
+  local completed = string.char(1) .. 'C' .. ARGV[2] .. ARGV[3] .. marks .. print .. ARGV[5]
+  redis.call('SET', KEYS[1], completed, 'PX', ARGV[9])
   redis.call('ZREM', KEYS[2], KEYS[1])
 elseif ARGV[1] == 'D' then
   redis.call('DEL', KEYS[1])
@@ -66,16 +68,16 @@ else
   -- Its former owner stays the holder: should its response come after all, that is the outcome.
   local unknown = string.char(1) .. 'U' .. string.sub(record, 3, 26) .. marks .. print .. '\0\0' .. note
   if ARGV[1] == 'E' then
-    redis.call('SET', KEYS[1], unknown, 'PX', ARGV[8])
+    redis.call('SET', KEYS[1], unknown, 'PX', ARGV[9])
   else
     redis.call('SET', KEYS[1], unknown, 'KEEPTTL')
   end
   redis.call('ZADD', KEYS[2], 'NX', since, KEYS[1])
 end
-redis.call('RPUSH', KEYS[3], ARGV[3] .. struct.pack('>I8', now) .. ARGV[1] .. ARGV[2] .. ARGV[5])
+redis.call('RPUSH', KEYS[3], ARGV[3] .. struct.pack('>I8', now) .. ARGV[1] .. ARGV[2] .. ARGV[6])
 redis.call('LTRIM', KEYS[3], -32, -1)
 local life = math.max(redis.call('PTTL', KEYS[1]), redis.call('PTTL', KEYS[3]))
-redis.call('PEXPIRE', KEYS[3], math.max(tonumber(ARGV[8]), life))
+redis.call('PEXPIRE', KEYS[3], math.max(tonumber(ARGV[9]), life))
 -- What is written stays written, whoever may not publish.
-redis.pcall(ARGV[6], ARGV[7], KEYS[1])
+redis.pcall(ARGV[7], ARGV[8], KEYS[1])
 return 'D'

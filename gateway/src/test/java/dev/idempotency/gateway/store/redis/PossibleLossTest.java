@@ -129,11 +129,11 @@ class PossibleLossTest {
   /** Commands that waited for the connection are executed only after the question. */
   @Test
   void commandThatWaitedForTheNextServerIsExecutedWhenTheLossIsKnown() {
-    RedisIdempotencyStore store = connected();
+    connected();
     age(redis);
     stores.peek().close();
     stores.clear();
-    store = connected();
+    RedisIdempotencyStore store = connected();
     assertThat(store.sinceLoss(id)).isGreaterThan(LONG_AGO);
     RedisIdempotencyStore seen = store;
     redis.restart();

@@ -39,8 +39,8 @@ class RedisAccessTest {
   private static final String RULES =
       "reset on >secret ~idem:* ~{idem:* &idem:*"
           + " +hello +ping +select +client|setname +script|load +eval +evalsha"
-          + " +get +getrange +set +del +pttl +pexpire +time"
-          + " +zadd +zrem +zcount +zrangebyscore +rpush +ltrim +lrange +lindex +publish";
+          + " +get +getrange +set +del +unlink +pttl +pexpire +time"
+          + " +zadd +zrem +zcount +zscore +zrangebyscore +rpush +ltrim +lrange +lindex +publish";
 
   private static final String CLUSTER_RULES = " +cluster|slots +asking +spublish";
   private static final Pattern CALLED = Pattern.compile("redis\\.p?call\\(\\s*'([A-Z]+)'");
@@ -90,6 +90,7 @@ class RedisAccessTest {
         new Resolution(
             owner.id(),
             1,
+            null,
             AttemptToken.next(),
             new Resolution.Complete(response("done")),
             Fixtures.RETENTION,
