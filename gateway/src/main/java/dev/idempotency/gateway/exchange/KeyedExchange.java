@@ -386,6 +386,9 @@ abstract class KeyedExchange implements Exchange, Outgoing {
   abstract byte @Nullable [] wholeBody();
 
   private void probed(Verdict.Probe verdict, ProbeRule rule, Prober.Result result) {
+    if (phase == Phase.ANSWERED) {
+      return;
+    }
     if (result instanceof Prober.Result.Changed) {
       again(() -> look(this::waitedFor, this::waitedInVain));
     } else if (result instanceof Prober.Result.Never && rule.rerun() && wholeBody() != null) {
@@ -750,7 +753,8 @@ abstract class KeyedExchange implements Exchange, Outgoing {
   /** The gateway stops: what nothing was sent for is refused. */
   void abandon() {
     abandoned = true;
-    if (phase == Phase.READING || phase == Phase.WAITING) {
+    // What a probe finds is written down although nobody waits for it any more.
+    if (phase == Phase.READING || phase == Phase.WAITING || phase == Phase.PROBING) {
       answer(Result.SHUTTING_DOWN, Problems.shuttingDown());
     }
   }

@@ -8,6 +8,7 @@ import dev.idempotency.gateway.http.Response;
 import dev.idempotency.gateway.http.ResponseHead;
 import dev.idempotency.gateway.idempotency.Outcome;
 import dev.idempotency.gateway.idempotency.OutcomePolicy;
+import dev.idempotency.gateway.idempotency.ResponsePieces;
 import dev.idempotency.gateway.idempotency.StoredResponse;
 import java.util.Arrays;
 import java.util.List;
@@ -98,7 +99,8 @@ final class ProbeCall implements Upstream.Acquirer, ResponseReceiver {
   @Override
   public void chunk(Chunk chunk) {
     int size = chunk.length();
-    if (size > route.responseLimit() - length) {
+    // In one piece, whatever the route allows: nobody but this holds it.
+    if (size > Math.min(route.responseLimit(), ResponsePieces.SIZE) - length) {
       chunk.release();
       cancel();
       nothing("the answer is longer than a response that is kept");
