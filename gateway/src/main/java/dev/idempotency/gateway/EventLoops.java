@@ -8,6 +8,7 @@ import dev.idempotency.gateway.exchange.Exchanges;
 import dev.idempotency.gateway.exchange.PathPattern;
 import dev.idempotency.gateway.exchange.PublicPage;
 import dev.idempotency.gateway.exchange.Route;
+import dev.idempotency.gateway.exchange.WaitingPlaces;
 import dev.idempotency.gateway.fingerprint.RequestFingerprinter;
 import dev.idempotency.gateway.http.AddressRanges;
 import dev.idempotency.gateway.idempotency.Fingerprinter;
@@ -61,6 +62,7 @@ final class EventLoops {
     Map<String, HealthBoard> boards = new HashMap<>();
     UpstreamListener log = new UpstreamLog();
     List<Fingerprinter> fingerprinters = fingerprinters(configuration);
+    WaitingPlaces places = new WaitingPlaces(configuration.limits().waiters());
     @Nullable PublicPage page = null;
     for (EventExecutor executor : group) {
       EventLoop loop = (EventLoop) executor;
@@ -88,6 +90,7 @@ final class EventLoops {
               new LoopScheduler(loop),
               budget,
               backlog,
+              places,
               AddressRanges.of(configuration.trustedProxies()),
               listener));
     }

@@ -8,6 +8,7 @@ import dev.idempotency.gateway.exchange.Exchanges;
 import dev.idempotency.gateway.exchange.KeyRule;
 import dev.idempotency.gateway.exchange.PathPattern;
 import dev.idempotency.gateway.exchange.Route;
+import dev.idempotency.gateway.exchange.WaitingPlaces;
 import dev.idempotency.gateway.exchange.ScopePart;
 import dev.idempotency.gateway.fingerprint.FingerprintRule;
 import dev.idempotency.gateway.fingerprint.RequestFingerprinter;
@@ -184,6 +185,7 @@ final class TlsEdge implements AutoCloseable {
             new LoopScheduler(loop),
             new BodyBudget(64 << 20),
             new BodyBudget(64 << 20),
+            new WaitingPlaces(1_000),
             AddressRanges.NONE,
             new ExchangeListener() {
               @Override

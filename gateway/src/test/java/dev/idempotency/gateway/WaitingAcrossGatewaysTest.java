@@ -106,6 +106,28 @@ class WaitingAcrossGatewaysTest {
     }
   }
 
+  @Test
+  void placesAreLimitedForAllEventLoopsTogether() {
+    Gate gate = new Gate();
+    try (RedisServer redis = RedisServer.start();
+        ScriptedUpstream upstream = ScriptedUpstream.start(gate::passAndAnswer)) {
+      String store = OnBothStores.Stores.redis(redis);
+      String yaml = TestGateway.yaml(upstream.url(), store, "in-flight: wait 60s");
+      try (TestGateway gateway = TestGateway.start("limits: { waiters: 3 }\n" + yaml);
+          RawClient first = RawClient.connect(gateway.port())) {
+        first.send(REQUEST);
+        await().until(() -> upstream.requests() == 1);
+        List<RawClient> waiting = waiting(gateway, 3);
+        for (int i = 0; i < 4; i++) {
+          assertThat(RawClient.once(gateway.port(), REQUEST).problem())
+              .isEqualTo("request-in-flight");
+        }
+        gate.open();
+        areReplays(waiting);
+      }
+    }
+  }
+
   private static List<RawClient> waiting(TestGateway gateway, int number) {
     List<RawClient> waiting = new ArrayList<>();
     for (int i = 0; i < number; i++) {

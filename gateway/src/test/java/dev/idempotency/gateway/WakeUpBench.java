@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.IntSupplier;
 
 /**
  * How long after a settlement those who wait are answered: {@code java … WakeUpBench}, once with
@@ -28,11 +29,16 @@ final class WakeUpBench {
 
   private WakeUpBench() {}
 
+  /**
+   * @param arguments the rounds; 6 where nothing is said
+   */
   public static void main(String[] arguments) throws Exception {
+    int rounds = arguments.length == 0 ? 6 : Integer.parseInt(arguments[0]);
     try (RedisServer redis = RedisServer.start()) {
-      for (int round = 0; round < 6; round++) {
+      for (int round = 0; round < rounds; round++) {
         run(redis, "one key", 1, WAITERS, round);
         run(redis, "a key for ten", WAITERS / 10, 10, round);
+        run(redis, "a key each", WAITERS, 1, round);
       }
     }
   }
@@ -48,9 +54,7 @@ final class WakeUpBench {
         for (int i = 0; i < keys; i++) {
           owners.add(RawClient.connect(one.port()).send(post("/o", "k" + i, "{}")));
         }
-        while (upstream.requests() < keys) {
-          Thread.sleep(5);
-        }
+        reach("requests at the upstream", keys, upstream::requests);
         Selector selector = Selector.open();
         for (int i = 0; i < keys * each; i++) {
           SocketChannel channel =
@@ -60,9 +64,7 @@ final class WakeUpBench {
           channel.configureBlocking(false);
           channel.register(selector, SelectionKey.OP_READ);
         }
-        while (other.gateway().waitingDuplicates() < keys * each) {
-          Thread.sleep(5);
-        }
+        reach("waiting", keys * each, other.gateway()::waitingDuplicates);
         Thread.sleep(1_000);
         long commands = commands(redis);
         long cpu = cpu();
@@ -107,6 +109,17 @@ final class WakeUpBench {
         selector.close();
         owners.forEach(RawClient::close);
       }
+    }
+  }
+
+  private static void reach(String what, int expected, IntSupplier actual) throws Exception {
+    long end = System.nanoTime() + 20_000_000_000L;
+    while (actual.getAsInt() < expected) {
+      if (System.nanoTime() - end > 0) {
+        throw new IllegalStateException(
+            what + ": " + actual.getAsInt() + " (expected: " + expected + ")");
+      }
+      Thread.sleep(5);
     }
   }
 

@@ -21,7 +21,6 @@ import org.jspecify.annotations.Nullable;
 public final class Exchanges {
 
   private static final int MOST_DEFERRED = 10_000;
-  private static final int MOST_WAITERS = 1_000;
   private static final Set<String> PAGE_METHODS = Set.of("GET", "HEAD");
 
   private final List<Route> routes;
@@ -53,6 +52,7 @@ public final class Exchanges {
    * @param routes tried in this order
    * @param page what is answered at {@link ProblemDetails#PAGE}; null where nothing is there
    * @param backlog what responses may take, over all event loops, that are still to be stored
+   * @param places where duplicates wait, over all event loops
    * @param trustedProxies whose word on the client's address is believed
    */
   public Exchanges(
@@ -62,6 +62,7 @@ public final class Exchanges {
       Scheduler scheduler,
       BodyBudget budget,
       BodyBudget backlog,
+      WaitingPlaces places,
       AddressRanges trustedProxies,
       ExchangeListener listener) {
     this.routes = List.copyOf(routes);
@@ -77,7 +78,7 @@ public final class Exchanges {
     this.deferred = new DeferredWrites(store, scheduler, listener, MOST_DEFERRED);
     this.replays = new ReplayCharges(budget);
     this.prober = new Prober(this);
-    this.waiting = new WaitingRoom(store, scheduler, listener, replays, MOST_WAITERS);
+    this.waiting = new WaitingRoom(store, scheduler, listener, replays, places);
   }
 
   /**

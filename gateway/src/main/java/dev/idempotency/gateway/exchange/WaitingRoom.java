@@ -78,25 +78,25 @@ final class WaitingRoom {
   private final Scheduler scheduler;
   private final ExchangeListener listener;
   private final ReplayCharges charges;
-  private final int most;
+  private final WaitingPlaces places;
   private final Map<OperationId, Group> groups = new HashMap<>();
   private int waiting;
 
   /**
    * @param charges told when many get the same response at once
-   * @param most how many may wait at once
+   * @param places what is left of them, for this event loop and the others
    */
   WaitingRoom(
       OperationStore store,
       Scheduler scheduler,
       ExchangeListener listener,
       ReplayCharges charges,
-      int most) {
+      WaitingPlaces places) {
     this.store = store;
     this.scheduler = scheduler;
     this.listener = listener;
     this.charges = charges;
-    this.most = most;
+    this.places = places;
   }
 
   /** How many wait. */
@@ -108,15 +108,14 @@ final class WaitingRoom {
    * Takes a place, or null where none is left.
    *
    * @param until for how long, by the scheduler's clock
-   * @param perKey how many may wait for one operation
+   * @param perKey how many may wait for one operation, on all event loops
    * @param leaseLeft how much longer its lease lives
    */
   @Nullable Place enter(OperationId id, Waiter waiter, long until, int perKey, Duration leaseLeft) {
-    Group group = groups.get(id);
-    int already = group == null ? 0 : group.places.size();
-    if (waiting >= most || already >= perKey) {
+    if (!places.take(id, perKey)) {
       return null;
     }
+    Group group = groups.get(id);
     if (group == null) {
       group = new Group(id);
       groups.put(id, group);
@@ -130,7 +129,7 @@ final class WaitingRoom {
   /** All that wait for one operation. */
   private final class Group {
     private final OperationId id;
-    private final Set<Place> places = new LinkedHashSet<>();
+    private final Set<Place> members = new LinkedHashSet<>();
     private SettlementNotices.@Nullable Registration registration;
     private Duration pause = SHORTEST_PAUSE;
     private long pausesUntil;
@@ -147,7 +146,7 @@ final class WaitingRoom {
     }
 
     void admit(Place place, Duration leaseLeft) {
-      places.add(place);
+      members.add(place);
       waiting++;
       // What was read last counts; with a watch of its own it is soon looked at again anyway.
       leaseUntil = scheduler.nanoTime() + leaseLeft.toNanos();
@@ -155,9 +154,10 @@ final class WaitingRoom {
     }
 
     void remove(Place place) {
-      if (places.remove(place)) {
+      if (members.remove(place)) {
         waiting--;
-        if (places.isEmpty()) {
+        places.leave(id);
+        if (members.isEmpty()) {
           end();
         }
       }
@@ -173,7 +173,7 @@ final class WaitingRoom {
     }
 
     private boolean isOver() {
-      return places.isEmpty();
+      return members.isEmpty();
     }
 
     /** When the record is to be looked at without a notice. */
@@ -200,7 +200,7 @@ final class WaitingRoom {
     private void found(Optional<StoredOperation> found) {
       looking = false;
       if (found.isEmpty()) {
-        call(List.copyOf(places), Waiter::gone);
+        call(List.copyOf(members), Waiter::gone);
       } else {
         judge(found.get());
       }
@@ -218,7 +218,7 @@ final class WaitingRoom {
         leaseUntil = now + inFlight.leaseLeft().toNanos();
       }
       List<Place> called = new ArrayList<>();
-      for (Place place : places) {
+      for (Place place : members) {
         if (!place.waiter.stays(operation)) {
           called.add(place);
         }
@@ -230,7 +230,7 @@ final class WaitingRoom {
 
     private void failed(StoreUnavailableException unavailable) {
       looking = false;
-      call(List.copyOf(places), waiter -> waiter.failed(unavailable));
+      call(List.copyOf(members), waiter -> waiter.failed(unavailable));
     }
 
     /** All of them leave before the first is called, who may come back at once. */
@@ -263,7 +263,7 @@ final class WaitingRoom {
       }
       timed = false;
       long now = scheduler.nanoTime();
-      List<Place> impatient = places.stream().filter(place -> place.until - now <= 0).toList();
+      List<Place> impatient = members.stream().filter(place -> place.until - now <= 0).toList();
       Duration leaseLeft = Duration.ofNanos(Math.max(0, leaseUntil - now));
       call(impatient, waiter -> waiter.sentAway(leaseLeft));
       if (!isOver() && !looking && due() - now <= 0) {
@@ -281,7 +281,7 @@ final class WaitingRoom {
      */
     private long next() {
       long next = looking ? scheduler.nanoTime() + LONGEST_PAUSE.toNanos() : due();
-      for (Place place : places) {
+      for (Place place : members) {
         next = earlier(next, place.until);
       }
       return next;

@@ -49,6 +49,7 @@ final class Stage {
             scheduler,
             budget,
             new BodyBudget(settings.backlog),
+            new WaitingPlaces(1_000),
             settings.proxied ? AddressRanges.of(List.of("10.0.0.0/8")) : AddressRanges.NONE,
             heard);
   }

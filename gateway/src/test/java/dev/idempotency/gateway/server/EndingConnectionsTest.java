@@ -6,6 +6,7 @@ import dev.idempotency.gateway.exchange.BodyBudget;
 import dev.idempotency.gateway.exchange.ExchangeListener;
 import dev.idempotency.gateway.exchange.Exchanges;
 import dev.idempotency.gateway.exchange.Scheduler;
+import dev.idempotency.gateway.exchange.WaitingPlaces;
 import dev.idempotency.gateway.http.AddressRanges;
 import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.http.PathRule;
@@ -168,6 +169,7 @@ class EndingConnectionsTest {
         none,
         new BodyBudget(1 << 20),
         new BodyBudget(1 << 20),
+        new WaitingPlaces(1_000),
         AddressRanges.NONE,
         new ExchangeListener() {});
   }
