@@ -30,6 +30,8 @@ final class WakeUpBench {
   private WakeUpBench() {}
 
   /**
+   * Runs the rounds and prints them.
+   *
    * @param arguments the rounds; 6 where nothing is said
    */
   public static void main(String[] arguments) throws Exception {
