@@ -76,10 +76,11 @@ class BacklogTest {
   void leaseOfARecordThatIsSettledAfterAllIsLeftAlone() {
     Stage stage = deferred(Stage.with());
     stage.scheduler.advance(Duration.ofSeconds(4));
-    while (!stage.store.oldest().equals("renew 1")) {
+    for (int i = 0; i < 20 && !stage.store.oldest().equals("renew 1"); i++) {
       stage.store.fail();
       stage.scheduler.advance(Duration.ofSeconds(1));
     }
+    assertThat(stage.store.oldest()).isEqualTo("renew 1");
     stage.store.fence(
         1, new Completed(new StoredResponse(201, Headers.of(), new byte[0], new Headers())));
     for (int i = 0; i < 60; i++) {
