@@ -6,6 +6,10 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -79,6 +83,7 @@ final class Laboratory implements Closeable {
     }
   }
 
+  private final HttpClient http = HttpClient.newHttpClient();
   private final Path folder;
   private final String classPath;
   private final int redisPort = freePort();
@@ -182,7 +187,7 @@ final class Laboratory implements Closeable {
     station.process.kill();
     station.process = station.launch(step);
     // It may have died at its step before anybody could see it listen.
-    await(station.port, station.process);
+    awaitReady(station);
   }
 
   Child redis() {
@@ -230,7 +235,7 @@ final class Laboratory implements Closeable {
     await(redisPort, redis);
     await(upstreamPort, orders);
     for (Station station : stations) {
-      await(station.port, station.process);
+      awaitReady(station);
       if (!station.process.isAlive()) {
         throw new IOException("a gateway ended, see the logs in " + folder);
       }
@@ -244,6 +249,27 @@ final class Laboratory implements Closeable {
         throw new IOException("nothing listens on port " + port + ", see the logs in " + folder);
       }
       TimeUnit.MILLISECONDS.sleep(20);
+    }
+  }
+
+  /** A gateway listens before it has its store: until then it refuses what has a key. */
+  private void awaitReady(Station station) throws IOException, InterruptedException {
+    await(station.adminPort, station.process);
+    HttpRequest ready =
+        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + station.adminPort + "/readyz"))
+            .timeout(Duration.ofSeconds(5))
+            .build();
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(START_SECONDS);
+    while (station.process.isAlive() && System.nanoTime() - deadline < 0 && !isReady(ready)) {
+      TimeUnit.MILLISECONDS.sleep(20);
+    }
+  }
+
+  private boolean isReady(HttpRequest ready) throws InterruptedException {
+    try {
+      return http.send(ready, BodyHandlers.discarding()).statusCode() == 200;
+    } catch (IOException e) {
+      return false;
     }
   }
 
