@@ -103,7 +103,7 @@ final class Defaults {
           "default",
           Duration.ofSeconds(2),
           orderedStatuses(200, 201),
-          Set.of(404),
+          Set.of(),
           Probe.OnNever.RERUN,
           Duration.ofSeconds(10),
           0,

@@ -391,7 +391,7 @@ abstract class KeyedExchange implements Exchange, Outgoing {
     }
     if (result instanceof Prober.Result.Changed) {
       again(() -> look(this::waitedFor, this::waitedInVain));
-    } else if (result instanceof Prober.Result.Never && rule.rerun() && wholeBody() != null) {
+    } else if (result instanceof Prober.Result.Never && Prober.reruns(route, rule)) {
       again(() -> takeOver(verdict.recorded(), verdict.attempt()));
     } else if (result instanceof Prober.Result.Never never) {
       exchanges.prober.release(

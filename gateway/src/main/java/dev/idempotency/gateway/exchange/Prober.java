@@ -88,9 +88,20 @@ final class Prober {
       fields.add("Authorization", credential);
     }
     fields.add("Idempotency-Probe", "true");
-    // By it the upstream can bar the attempt that it says never happened.
-    fields.add("Idempotency-Attempt", Long.toString(attempt));
+    if (reruns(route, rule)) {
+      // By it the upstream can bar the attempt that it says never happened. A key that is released
+      // begins with the first attempt again, which must not be barred.
+      fields.add("Idempotency-Attempt", Long.toString(attempt));
+    }
     return new Question(RequestHead.of("GET", target, fields), Response.NO_BODY);
+  }
+
+  /**
+   * Whether what never happened is followed by a further attempt; otherwise its key is released.
+   */
+  static boolean reruns(Route route, ProbeRule rule) {
+    // A body that streamed is gone.
+    return rule.rerun() && !route.streamsRequest();
   }
 
   /** The request itself as a question. */

@@ -4,14 +4,16 @@ import dev.idempotency.gateway.idempotency.Audit;
 import dev.idempotency.gateway.idempotency.OpenOperation;
 import dev.idempotency.gateway.idempotency.OpenOperations.Page;
 import dev.idempotency.gateway.idempotency.OpenOperations.Query;
+import dev.idempotency.gateway.idempotency.OperationId;
 import dev.idempotency.gateway.idempotency.Resolution;
 import dev.idempotency.gateway.idempotency.StoredOperation;
 import java.time.Duration;
-import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BiConsumer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Looks for operations whose outcome is unknown, so that they heal before their client asks: writes
@@ -36,17 +38,93 @@ public final class Sweeper {
   private static final int PAGE = 100;
   private static final int MOST_PAGES = 10;
   private static final int AT_ONCE = 4;
+  private static final int MOST_DUE = PAGE * MOST_PAGES;
   private static final Audit LAPSED = new Audit("sweeper", "the lease ran out");
 
   private final Exchanges exchanges;
   private final Duration every;
   private final BiConsumer<Duration, List<Long>> counted;
-  private final ArrayDeque<Work> work = new ArrayDeque<>();
-  private int probing;
+  private final Map<String, Lane> lanes = new HashMap<>();
+
+  /** Where the next round begins, so that many that are held don't hide others behind them. */
+  private String from = "";
+
+  /** Overdue for longest of those that were seen since the first page, and in the pass before. */
+  private Duration oldest = Duration.ZERO;
+
+  private Duration oldestBefore = Duration.ZERO;
   private boolean stopped;
 
-  /** A probe that is due. */
-  private record Work(Route route, ProbeRule rule, OpenOperation open) {}
+  /** The probes of one route, whose upstream delays no other route's. */
+  private final class Lane {
+    private final Route route;
+    private final ProbeRule rule;
+    private final Map<OperationId, OpenOperation> due = new LinkedHashMap<>();
+
+    /** Attempts that never happened and wait for a duplicate to run them again; the latest. */
+    private final Map<OperationId, Long> never = new LinkedHashMap<>();
+
+    private int probing;
+
+    Lane(Route route, ProbeRule rule) {
+      this.route = route;
+      this.rule = rule;
+    }
+
+    /** What is due already is not due twice, and what finds no room is found again. */
+    void add(OpenOperation open) {
+      Long told = never.get(open.id());
+      boolean known = told != null && told == open.operation().attempt();
+      if (due.size() < MOST_DUE && !known) {
+        due.putIfAbsent(open.id(), open);
+        next();
+      }
+    }
+
+    private void next() {
+      while (probing < AT_ONCE && !due.isEmpty() && !stopped) {
+        OpenOperation open = due.remove(due.keySet().iterator().next());
+        long attempt = open.operation().attempt();
+        Prober.Question question = Prober.question(route, open.operation().note(), attempt, null);
+        if (question != null) {
+          probing++;
+          exchanges.prober.probe(
+              route,
+              rule,
+              open.id(),
+              attempt,
+              question,
+              route.retention(),
+              result -> probed(open, attempt, result));
+        }
+      }
+    }
+
+    private void probed(OpenOperation open, long attempt, Prober.Result result) {
+      if (result instanceof Prober.Result.Never told && !Prober.reruns(route, rule)) {
+        exchanges.prober.release(open.id(), attempt, told, route.retention(), released -> ended());
+        return;
+      }
+      if (result instanceof Prober.Result.Never) {
+        // Who runs it again asks once more, and needs the record for the attempt's number.
+        remember(open.id(), attempt);
+      }
+      ended();
+    }
+
+    /** To ask again and again would only keep a duplicate from asking. */
+    private void remember(OperationId id, long attempt) {
+      if (never.size() >= MOST_DUE) {
+        never.remove(never.keySet().iterator().next());
+      }
+      never.put(id, attempt);
+    }
+
+    private void ended() {
+      probing--;
+      next();
+    }
+  }
 
   /**
    * @param every the pause between two rounds; more than nothing
@@ -67,7 +145,7 @@ public final class Sweeper {
   /** Ends; on the event loop. What is under way comes to its end. */
   void stop() {
     stopped = true;
-    work.clear();
+    lanes.clear();
   }
 
   /** Gateways that were started together do not sweep together. */
@@ -78,38 +156,45 @@ public final class Sweeper {
   }
 
   private void round() {
-    if (stopped) {
-      return;
+    if (!stopped) {
+      page(1);
     }
-    page("", 0, null);
   }
 
-  private void page(String cursor, int number, @Nullable Duration oldest) {
+  private void page(int number) {
     Stages.when(
-        exchanges.store.list(new Query(cursor, Duration.ZERO, PAGE)),
-        page -> swept(page, number, oldest),
+        exchanges.store.list(new Query(from, Duration.ZERO, PAGE)),
+        page -> swept(page, number),
         unavailable -> later(),
         exchanges.listener);
   }
 
-  private void swept(Page page, int number, @Nullable Duration oldest) {
-    Duration longest = oldest == null ? Duration.ZERO : oldest;
+  private void swept(Page page, int number) {
+    if (stopped) {
+      return;
+    }
     for (OpenOperation open : page.operations()) {
-      longest = open.overdue().compareTo(longest) > 0 ? open.overdue() : longest;
+      oldest = open.overdue().compareTo(oldest) > 0 ? open.overdue() : oldest;
       take(open);
     }
-    if (page.next().isEmpty() || number + 1 >= MOST_PAGES || stopped) {
-      count(longest);
+    from = page.next();
+    if (from.isEmpty()) {
+      oldestBefore = oldest;
+      oldest = Duration.ZERO;
+      count();
+    } else if (number < MOST_PAGES) {
+      page(number + 1);
     } else {
-      page(page.next(), number + 1, longest);
+      count();
     }
   }
 
-  private void count(Duration oldest) {
+  private void count() {
+    Duration longest = oldest.compareTo(oldestBefore) > 0 ? oldest : oldestBefore;
     Stages.when(
         exchanges.store.count(AGES),
         counts -> {
-          counted.accept(oldest, counts);
+          counted.accept(longest, counts);
           later();
         },
         unavailable -> later(),
@@ -124,8 +209,7 @@ public final class Sweeper {
     Route route = exchanges.route(open.operation().note().route());
     ProbeRule rule = route == null ? null : route.safety().probe();
     if (route != null && rule != null && rule.url() != null && !route.observe()) {
-      work.add(new Work(route, rule, open));
-      next();
+      lanes.computeIfAbsent(route.name(), name -> new Lane(route, rule)).add(open);
     }
   }
 
@@ -140,42 +224,5 @@ public final class Sweeper {
             LAPSED);
     Stages.when(
         exchanges.store.resolve(resolution), reply -> {}, unavailable -> {}, exchanges.listener);
-  }
-
-  private void next() {
-    while (probing < AT_ONCE && !work.isEmpty()) {
-      Work due = work.remove();
-      Route route = due.route();
-      long attempt = due.open().operation().attempt();
-      Prober.Question question =
-          Prober.question(route, due.open().operation().note(), attempt, null);
-      if (question != null) {
-        probing++;
-        exchanges.prober.probe(
-            route,
-            due.rule(),
-            due.open().id(),
-            attempt,
-            question,
-            route.retention(),
-            result -> probed(due, attempt, result));
-      }
-    }
-  }
-
-  private void probed(Work due, long attempt, Prober.Result result) {
-    if (result instanceof Prober.Result.Never never) {
-      exchanges.prober.release(
-          due.open().id(), attempt, never, due.route().retention(), released -> ended());
-    } else {
-      ended();
-    }
-  }
-
-  private void ended() {
-    probing--;
-    if (!stopped) {
-      next();
-    }
   }
 }

@@ -74,7 +74,7 @@ final class OpenRecords implements OpenOperations {
         .thenApply(
             all ->
                 found.stream()
-                    .map(CompletableFuture::join)
+                    .map(one -> one.getNow(Optional.empty()))
                     .flatMap(Optional::stream)
                     .filter(open -> query.least().isNegative() || !isAlive(open))
                     .toList());
@@ -168,7 +168,7 @@ final class OpenRecords implements OpenOperations {
   private static List<Long> sum(List<CompletableFuture<long[]>> counts, int size) {
     long[] sums = new long[size];
     for (CompletableFuture<long[]> count : counts) {
-      long[] one = count.join();
+      long[] one = count.getNow(new long[size]);
       for (int i = 0; i < size; i++) {
         sums[i] += one[i];
       }

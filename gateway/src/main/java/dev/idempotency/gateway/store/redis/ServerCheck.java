@@ -52,7 +52,7 @@ final class ServerCheck {
             .handle(
                 (none, failure) -> {
                   if (failure == null) {
-                    judge(time.join(), info.join(), settings.join());
+                    judge(time.getNow(List.of()), info.getNow(null), settings.getNow(null));
                   }
                   return null;
                 });
