@@ -9,6 +9,7 @@ import dev.idempotency.gateway.idempotency.Resolution;
 import dev.idempotency.gateway.idempotency.StoredOperation;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -83,7 +84,9 @@ public final class Sweeper {
 
     private void next() {
       while (probing < AT_ONCE && !due.isEmpty() && !stopped) {
-        OpenOperation open = due.remove(due.keySet().iterator().next());
+        Iterator<OpenOperation> first = due.values().iterator();
+        OpenOperation open = first.next();
+        first.remove();
         long attempt = open.operation().attempt();
         Prober.Question question = Prober.question(route, open.operation().note(), attempt, null);
         if (question != null) {

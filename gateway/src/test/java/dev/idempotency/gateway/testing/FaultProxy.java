@@ -11,6 +11,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * A TCP proxy on a free port that damages what passes through it. A fault holds for open and for
@@ -27,6 +28,7 @@ public final class FaultProxy implements AutoCloseable {
   private final int port;
   private final Set<Link> links = ConcurrentHashMap.newKeySet();
   private final AtomicInteger accepted = new AtomicInteger();
+  private final AtomicLong sent = new AtomicLong();
   private final AtomicBoolean swallow = new AtomicBoolean();
   private volatile ServerSocket listener;
   private volatile Thread acceptor;
@@ -56,6 +58,11 @@ public final class FaultProxy implements AutoCloseable {
   /** How many connections were accepted so far. */
   public int accepted() {
     return accepted.get();
+  }
+
+  /** How many bytes clients have sent so far. */
+  public long sent() {
+    return sent.get();
   }
 
   /** How many connections are open now. */
@@ -198,6 +205,9 @@ public final class FaultProxy implements AutoCloseable {
           damaged |= mode == Mode.BLACK_HOLE;
           if (!damaged) {
             to.getOutputStream().write(buffer, 0, n);
+          }
+          if (!isReply) {
+            sent.addAndGet(n);
           }
         }
       } catch (IOException | InterruptedException e) {

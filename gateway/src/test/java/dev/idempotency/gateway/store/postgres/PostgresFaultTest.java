@@ -121,7 +121,10 @@ class PostgresFaultTest {
     PostgresIdempotencyStore store = connected(LONG);
     server.pause();
     List<CompletableFuture<ReserveReply>> replies = new ArrayList<>();
-    for (int i = 0; i < 20; i++) {
+    long before = proxy.sent();
+    replies.add(store.reserve(reservation()).toCompletableFuture());
+    Awaitility.await().until(() -> proxy.sent() > before);
+    for (int i = 1; i < 20; i++) {
       replies.add(store.reserve(reservation()).toCompletableFuture());
     }
     proxy.resetAll();
