@@ -51,7 +51,7 @@ class ProbeTest {
     upstream.close();
   }
 
-  private void start(String store, String sweep, String... more) {
+  private void start(String store, String sweep) {
     String[] route = {"unknown: probe", RULE};
     gateway =
         TestGateway.start(
