@@ -1,9 +1,9 @@
 package dev.idempotency.gateway.idempotency;
 
+import dev.idempotency.gateway.http.FieldBytes;
 import dev.idempotency.gateway.http.Headers;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,33 +37,13 @@ public record PiecedResponse(StoredResponse head, AttemptToken writer, int count
   public StoredResponse packed() {
     Headers headers = head.headers();
     Headers trailers = head.trailers();
-    ByteBuffer to = ByteBuffer.allocate(FIXED + size(headers) + size(trailers));
+    ByteBuffer to =
+        ByteBuffer.allocate(FIXED + FieldBytes.size(headers) + FieldBytes.size(trailers));
     to.put(MARK).put(writer.toByteArray()).putInt(count).putLong(length);
-    write(headers, to);
-    write(trailers, to);
+    FieldBytes.write(headers, to);
+    FieldBytes.write(trailers, to);
     return new StoredResponse(
         head.status(), Headers.of(StoredResponse.SEALED, "pieces"), to.array(), new Headers());
-  }
-
-  private static int size(Headers fields) {
-    int size = 4;
-    for (int i = 0; i < fields.size(); i++) {
-      size += 4 + fields.name(i).length() + 4 + fields.value(i).length();
-    }
-    return size;
-  }
-
-  private static void write(Headers fields, ByteBuffer to) {
-    to.putInt(fields.size());
-    for (int i = 0; i < fields.size(); i++) {
-      write(fields.name(i), to);
-      write(fields.value(i), to);
-    }
-  }
-
-  private static void write(String text, ByteBuffer to) {
-    byte[] bytes = text.getBytes(StandardCharsets.ISO_8859_1);
-    to.putInt(bytes.length).put(bytes);
   }
 
   /** Reads what {@link #packed} made; null where it is anything else. */
@@ -78,33 +58,14 @@ public record PiecedResponse(StoredResponse head, AttemptToken writer, int count
     try {
       int count = from.getInt();
       long length = from.getLong();
-      Headers headers = fields(from);
-      StoredResponse head = new StoredResponse(stored.status(), headers, new byte[0], fields(from));
+      Headers headers = FieldBytes.read(from);
+      StoredResponse head =
+          new StoredResponse(stored.status(), headers, new byte[0], FieldBytes.read(from));
       return from.hasRemaining()
           ? null
           : new PiecedResponse(head, AttemptToken.of(token), count, length);
     } catch (BufferUnderflowException | IllegalArgumentException e) {
       return null;
     }
-  }
-
-  private static Headers fields(ByteBuffer from) {
-    int count = from.getInt();
-    Headers fields = new Headers();
-    for (int i = 0; i < count; i++) {
-      String name = text(from);
-      fields.add(name, text(from));
-    }
-    return fields;
-  }
-
-  private static String text(ByteBuffer from) {
-    int length = from.getInt();
-    if (length < 0 || length > from.remaining()) {
-      throw new BufferUnderflowException();
-    }
-    byte[] bytes = new byte[length];
-    from.get(bytes);
-    return new String(bytes, StandardCharsets.ISO_8859_1);
   }
 }

@@ -1,17 +1,15 @@
 package dev.idempotency.gateway.store.envelope;
 
+import dev.idempotency.gateway.http.FieldBytes;
 import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.idempotency.StoredResponse;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * What is in an envelope: header fields, trailer fields, body up to the end.
- *
- * <p>Fields are: their number, then for each the length of its name, the name, the length of its
- * value, the value; numbers of 4 bytes, text in ISO 8859-1, in order, spelled as it came.
+ * What is in an envelope: header fields and trailer fields as {@link FieldBytes}, body up to the
+ * end.
  */
 final class Contents {
 
@@ -21,31 +19,10 @@ final class Contents {
   static byte[] fields(StoredResponse response) {
     Headers headers = response.headers();
     Headers trailers = response.trailers();
-    ByteBuffer to = ByteBuffer.allocate(size(headers) + size(trailers));
-    write(headers, to);
-    write(trailers, to);
+    ByteBuffer to = ByteBuffer.allocate(FieldBytes.size(headers) + FieldBytes.size(trailers));
+    FieldBytes.write(headers, to);
+    FieldBytes.write(trailers, to);
     return to.array();
-  }
-
-  private static int size(Headers fields) {
-    int size = 4;
-    for (int i = 0; i < fields.size(); i++) {
-      size += 4 + fields.name(i).length() + 4 + fields.value(i).length();
-    }
-    return size;
-  }
-
-  private static void write(Headers fields, ByteBuffer to) {
-    to.putInt(fields.size());
-    for (int i = 0; i < fields.size(); i++) {
-      write(fields.name(i), to);
-      write(fields.value(i), to);
-    }
-  }
-
-  private static void write(String text, ByteBuffer to) {
-    byte[] bytes = text.getBytes(StandardCharsets.ISO_8859_1);
-    to.putInt(bytes.length).put(bytes);
   }
 
   /**
@@ -58,8 +35,8 @@ final class Contents {
       throws UnreadableException {
     ByteBuffer from = ByteBuffer.wrap(bytes).position(at);
     try {
-      Headers headers = readFields(from);
-      Headers trailers = readFields(from);
+      Headers headers = FieldBytes.read(from);
+      Headers trailers = FieldBytes.read(from);
       return new StoredResponse(
           status, headers, body(bytes, from.position(), deflated, length), trailers);
     } catch (BufferUnderflowException e) {
@@ -76,25 +53,5 @@ final class Contents {
       throw new UnreadableException("its length is wrong");
     }
     return Arrays.copyOfRange(bytes, at, bytes.length);
-  }
-
-  private static Headers readFields(ByteBuffer from) {
-    int count = from.getInt();
-    Headers fields = new Headers();
-    for (int i = 0; i < count; i++) {
-      String name = text(from);
-      fields.add(name, text(from));
-    }
-    return fields;
-  }
-
-  private static String text(ByteBuffer from) {
-    int length = from.getInt();
-    if (length < 0 || length > from.remaining()) {
-      throw new BufferUnderflowException();
-    }
-    byte[] bytes = new byte[length];
-    from.get(bytes);
-    return new String(bytes, StandardCharsets.ISO_8859_1);
   }
 }

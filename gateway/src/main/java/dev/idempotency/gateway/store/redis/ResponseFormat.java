@@ -1,19 +1,17 @@
 package dev.idempotency.gateway.store.redis;
 
+import dev.idempotency.gateway.http.FieldBytes;
 import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.idempotency.StoredResponse;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A stored response behind the fixed part of its record: CRC-32C of all that follows (4 bytes);
- * header fields; trailer fields; length of the body (4 bytes); body, up to the end of the value.
- *
- * <p>Fields are: their number, then for each the length of its name, the name, the length of its
- * value, the value; numbers of 4 bytes, text in ISO 8859-1, in order, spelled as it came.
+ * header fields and trailer fields as {@link FieldBytes}; length of the body (4 bytes); body, up to
+ * the end of the value.
  */
 final class ResponseFormat {
 
@@ -24,34 +22,17 @@ final class ResponseFormat {
   /** Length in bytes. */
   static int size(StoredResponse response) {
     return Math.addExact(
-        CHECKSUM + size(response.headers()) + size(response.trailers()) + 4,
+        CHECKSUM + FieldBytes.size(response.headers()) + FieldBytes.size(response.trailers()) + 4,
         response.body().length);
-  }
-
-  private static int size(Headers fields) {
-    int size = 4;
-    for (int i = 0; i < fields.size(); i++) {
-      size += 4 + fields.name(i).length() + 4 + fields.value(i).length();
-    }
-    return size;
   }
 
   /** Fills the rest of the record, which is as long as {@link #size} says. */
   static void write(StoredResponse response, byte[] record, int at) {
     ByteBuffer to = ByteBuffer.wrap(record).position(at + CHECKSUM);
-    write(response.headers(), to);
-    write(response.trailers(), to);
+    FieldBytes.write(response.headers(), to);
+    FieldBytes.write(response.trailers(), to);
     to.putInt(response.body().length).put(response.body());
     to.putInt(at, checksum(record, at + CHECKSUM));
-  }
-
-  private static void write(Headers fields, ByteBuffer to) {
-    to.putInt(fields.size());
-    for (int i = 0; i < fields.size(); i++) {
-      byte[] name = fields.name(i).getBytes(StandardCharsets.ISO_8859_1);
-      byte[] value = fields.value(i).getBytes(StandardCharsets.ISO_8859_1);
-      to.putInt(name.length).put(name).putInt(value.length).put(value);
-    }
   }
 
   /** The response that fills the rest of the record, or null where that is damaged. */
@@ -61,27 +42,13 @@ final class ResponseFormat {
       if (from.getInt() != checksum(record, at + CHECKSUM)) {
         return null;
       }
-      Headers headers = fields(from);
-      Headers trailers = fields(from);
+      Headers headers = FieldBytes.read(from);
+      Headers trailers = FieldBytes.read(from);
       byte[] body = bytes(from, from.getInt());
       return from.hasRemaining() ? null : new StoredResponse(status, headers, body, trailers);
     } catch (BufferUnderflowException e) {
       return null;
     }
-  }
-
-  private static Headers fields(ByteBuffer from) {
-    int count = from.getInt();
-    Headers fields = new Headers();
-    for (int i = 0; i < count; i++) {
-      String name = text(from, from.getInt());
-      fields.add(name, text(from, from.getInt()));
-    }
-    return fields;
-  }
-
-  private static String text(ByteBuffer from, int length) {
-    return new String(bytes(from, length), StandardCharsets.ISO_8859_1);
   }
 
   private static byte[] bytes(ByteBuffer from, int length) {
