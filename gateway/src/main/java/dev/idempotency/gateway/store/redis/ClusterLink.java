@@ -12,9 +12,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -34,7 +32,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Threading: as {@link Link}; the rest is confined to the event loop.
  */
-final class ClusterLink implements Link, RedisLink.Neighbours, Topology.Listener {
+final class ClusterLink extends LoopLink implements RedisLink.Neighbours, Topology.Listener {
 
   private static final Logger log = LoggerFactory.getLogger(ClusterLink.class);
 
@@ -45,7 +43,6 @@ final class ClusterLink implements Link, RedisLink.Neighbours, Topology.Listener
 
   private static final long PAUSE_MILLIS = 20;
 
-  private final EventLoop loop;
   private final LoopClient client;
   private final KeyNames names;
   private final Duration deadline;
@@ -69,7 +66,7 @@ final class ClusterLink implements Link, RedisLink.Neighbours, Topology.Listener
   private boolean closed;
 
   ClusterLink(EventLoop loop, LoopClient client, KeyNames names, Terms terms) {
-    this.loop = loop;
+    super(loop);
     this.client = client;
     this.names = names;
     this.terms = terms;
@@ -81,20 +78,6 @@ final class ClusterLink implements Link, RedisLink.Neighbours, Topology.Listener
   @Override
   public void open() {
     loop.execute(topology::start);
-  }
-
-  @Override
-  public <R> CompletionStage<R> send(Call<R> call) {
-    if (loop.inEventLoop()) {
-      accept(call);
-      return call.reply();
-    }
-    try {
-      loop.execute(() -> accept(call));
-    } catch (RejectedExecutionException e) {
-      call.fail("the event loop has ended");
-    }
-    return call.reply();
   }
 
   @Override
@@ -125,22 +108,7 @@ final class ClusterLink implements Link, RedisLink.Neighbours, Topology.Listener
   }
 
   @Override
-  public CompletionStage<Void> close() {
-    CompletableFuture<Void> done = new CompletableFuture<>();
-    try {
-      if (loop.inEventLoop()) {
-        end();
-      } else {
-        loop.execute(this::end);
-      }
-    } catch (RejectedExecutionException e) {
-      // The loop has ended and took the connections along.
-    }
-    done.complete(null);
-    return done;
-  }
-
-  private void end() {
+  void end() {
     closed = true;
     promising = false;
     health = ClusterHealth.trouble("closed");
@@ -149,7 +117,8 @@ final class ClusterLink implements Link, RedisLink.Neighbours, Topology.Listener
     failWaiting("the store is closed");
   }
 
-  private void accept(Call<?> call) {
+  @Override
+  void accept(Call<?> call) {
     if (!health.isKnown() && promising) {
       hold(call);
     } else {

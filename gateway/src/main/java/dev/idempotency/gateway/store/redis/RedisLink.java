@@ -14,9 +14,7 @@ import io.netty.util.concurrent.ScheduledFuture;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -33,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threading: confined to the event loop, {@link #send}, {@link #close} and the health apart.
  */
-final class RedisLink implements Link, ScriptCommand.Listener, Connector.Listener {
+final class RedisLink extends LoopLink implements ScriptCommand.Listener, Connector.Listener {
 
   /** Hears, on the event loop, of what a server of many can't do by itself. */
   interface Neighbours {
@@ -54,7 +52,6 @@ final class RedisLink implements Link, ScriptCommand.Listener, Connector.Listene
   /** How many commands may be under way. */
   static final int LIMIT = 8_192;
 
-  private final EventLoop loop;
   private final Connector connector;
   private final long deadlineNanos;
   private final ArrayDeque<Call<?>> pending = new ArrayDeque<>();
@@ -77,7 +74,7 @@ final class RedisLink implements Link, ScriptCommand.Listener, Connector.Listene
    * @param terms what is asked of it
    */
   RedisLink(EventLoop loop, Target target, Terms terms, Neighbours neighbours) {
-    this.loop = loop;
+    super(loop);
     this.target = target;
     this.neighbours = neighbours;
     this.deadlineNanos = terms.deadline().toNanos();
@@ -101,36 +98,7 @@ final class RedisLink implements Link, ScriptCommand.Listener, Connector.Listene
   }
 
   @Override
-  public <R> CompletionStage<R> send(Call<R> call) {
-    if (loop.inEventLoop()) {
-      accept(call);
-      return call.reply();
-    }
-    try {
-      loop.execute(() -> accept(call));
-    } catch (RejectedExecutionException e) {
-      call.fail("the event loop has ended");
-    }
-    return call.reply();
-  }
-
-  @Override
-  public CompletionStage<Void> close() {
-    CompletableFuture<Void> closed = new CompletableFuture<>();
-    try {
-      if (loop.inEventLoop()) {
-        end();
-      } else {
-        loop.execute(this::end);
-      }
-    } catch (RejectedExecutionException e) {
-      // The loop has ended and took the connection along.
-    }
-    closed.complete(null);
-    return closed;
-  }
-
-  private void end() {
+  void end() {
     connection = null;
     connector.close();
     failAll("the store is closed");
@@ -151,7 +119,8 @@ final class RedisLink implements Link, ScriptCommand.Listener, Connector.Listene
     return epoch == null ? Long.MAX_VALUE : epoch.sinceLoss();
   }
 
-  /** The same as {@link #send}, on the event loop, for a call that may have been elsewhere. */
+  /** Also for a call that has been elsewhere. */
+  @Override
   void accept(Call<?> call) {
     call.at = this;
     if (connection == null && !connector.isPromising()) {
