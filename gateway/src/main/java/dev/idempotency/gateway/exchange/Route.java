@@ -103,7 +103,7 @@ public record Route(
    *
    * @param patience for how long; zero: not at all, unless they ask for it themselves
    * @param longest for how long at most those wait that ask for it ({@code Prefer: wait}, RFC 7240)
-   * @param perKey how many may wait for one operation on one event loop
+   * @param perKey how many may wait for one operation, over all event loops
    */
   public record Waiting(Duration patience, Duration longest, int perKey) {
 
