@@ -3,7 +3,6 @@ package dev.idempotency.gateway.store.redis;
 import dev.idempotency.gateway.idempotency.OperationId;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
-import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,7 +44,7 @@ final class KeyNames {
     this.prefixBytes = bytes(prefix);
     this.indexes = new byte[cluster ? BUCKETS : 1][];
     for (int i = 0; i < BUCKETS; i++) {
-      String bucket = String.format(Locale.ROOT, "%02x", i);
+      String bucket = HexFormat.of().toHexDigits((byte) i);
       String tag = cluster ? prefix + "{" + bucket + "}:" : prefix;
       tags[i] = bytes(tag);
       channels[i] = bytes(cluster ? tag + "settled" : tag + "settled:" + bucket);
@@ -53,11 +52,6 @@ final class KeyNames {
         indexes[i] = bytes(tag + "open");
       }
     }
-  }
-
-  /** Whether the names are those for a cluster. */
-  boolean isForCluster() {
-    return cluster;
   }
 
   static int bucket(OperationId id) {

@@ -30,12 +30,10 @@ final class OpenRecords implements OpenOperations {
 
   private final KeyNames names;
   private final Link link;
-  private final byte[] publish;
 
-  OpenRecords(KeyNames names, Link link, byte[] publish) {
+  OpenRecords(KeyNames names, Link link) {
     this.names = names;
     this.link = link;
-    this.publish = publish;
   }
 
   @Override
@@ -216,7 +214,6 @@ final class OpenRecords implements OpenOperations {
           ? RecordFormat.completion(complete.response())
           : NOTHING,
       account(resolution.audit()),
-      publish,
       names.channel(KeyNames.bucket(id))
     };
     long[] life = {Math.max(1, resolution.retention().toMillis())};

@@ -14,7 +14,6 @@ import dev.idempotency.gateway.idempotency.StoreHealth;
 import dev.idempotency.gateway.idempotency.StoredOperation;
 import dev.idempotency.gateway.idempotency.WriteReply;
 import io.netty.channel.EventLoop;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -48,7 +47,6 @@ public final class RedisIdempotencyStore implements OperationStore, StoreHealth 
   private static final long[] NO_NUMBERS = {};
 
   private final KeyNames names;
-  private final byte[] publish;
   private final EventLoop loop;
   private final LoopClient client;
   private final Link link;
@@ -66,10 +64,9 @@ public final class RedisIdempotencyStore implements OperationStore, StoreHealth 
     this.client = new LoopClient(options, loop, RedisLink.LIMIT);
     boolean cluster = client.location().kind() == Location.Kind.CLUSTER;
     this.names = new KeyNames(options.prefix(), cluster);
-    this.publish = "PUBLISH".getBytes(StandardCharsets.US_ASCII);
     this.terms = Terms.of(options, demands);
     this.link = Links.to(client, loop, names, terms);
-    this.open = new OpenRecords(names, link, publish);
+    this.open = new OpenRecords(names, link);
   }
 
   /**
@@ -218,7 +215,7 @@ public final class RedisIdempotencyStore implements OperationStore, StoreHealth 
   @Override
   public CompletionStage<WriteReply> settle(Reservation reservation, Settlement settlement) {
     OperationId id = reservation.id();
-    byte[][] texts = {RecordFormat.settled(reservation, settlement), publish, channel(id)};
+    byte[][] texts = {RecordFormat.settled(reservation, settlement), channel(id)};
     long[] life = {reservation.retention().toMillis()};
     // That an outcome is unknown is what a record that was forgotten says too.
     boolean confirmed =
@@ -230,7 +227,7 @@ public final class RedisIdempotencyStore implements OperationStore, StoreHealth 
   @Override
   public CompletionStage<WriteReply> release(Reservation reservation) {
     OperationId id = reservation.id();
-    byte[][] texts = {RecordFormat.owner(reservation), publish, channel(id)};
+    byte[][] texts = {RecordFormat.owner(reservation), channel(id)};
     return send(
         reservation,
         new Call<>(Script.RELEASE, keys(id), texts, NO_NUMBERS, Replies::write),

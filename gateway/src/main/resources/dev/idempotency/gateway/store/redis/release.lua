@@ -4,8 +4,7 @@
 -- KEYS[1]  the operation
 -- KEYS[2]  the index of operations that are not finished
 -- ARGV[1]  the owner's attempt and token (24 bytes)
--- ARGV[2]  PUBLISH
--- ARGV[3]  the channel
+-- ARGV[2]  the channel
 -- Replies  "D" done | record | "L", ms of lease left (8 bytes), record | "X" no record of ours
 local record = redis.call('GET', KEYS[1])
 if not record then
@@ -19,7 +18,7 @@ if (state == 82 or state == 85) and string.sub(record, 3, 26) == ARGV[1] then
   redis.call('DEL', KEYS[1])
   redis.call('ZREM', KEYS[2], KEYS[1])
   -- What is removed stays removed, whoever may not publish.
-  redis.pcall(ARGV[2], ARGV[3], KEYS[1])
+  redis.pcall('PUBLISH', ARGV[2], KEYS[1])
   return 'D'
 end
 if state == 82 then

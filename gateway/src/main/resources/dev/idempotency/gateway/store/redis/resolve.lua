@@ -10,9 +10,8 @@
 -- ARGV[4]  the token of the record that is meant (16 bytes); empty where only the attempt is known
 -- ARGV[5]  C: status and response, as in the record
 -- ARGV[6]  the rest of the entry: who and why
--- ARGV[7]  PUBLISH
--- ARGV[8]  the channel
--- ARGV[9]  life of the record in ms
+-- ARGV[7]  the channel
+-- ARGV[8]  life of the record in ms
 -- Replies  "D" done | "G" no record | record | "L", ms of lease left (8 bytes), record
 --          | "X" no record of ours
 local record = redis.call('GET', KEYS[1])
@@ -59,7 +58,7 @@ end
 local print = string.sub(record, 35, 67)
 if ARGV[1] == 'C' then
   local completed = string.char(1) .. 'C' .. ARGV[2] .. ARGV[3] .. marks .. print .. ARGV[5]
-  redis.call('SET', KEYS[1], completed, 'PX', ARGV[9])
+  redis.call('SET', KEYS[1], completed, 'PX', ARGV[8])
   redis.call('ZREM', KEYS[2], KEYS[1])
 elseif ARGV[1] == 'D' then
   redis.call('DEL', KEYS[1])
@@ -68,7 +67,7 @@ else
   -- Its former owner stays the holder: should its response come after all, that is the outcome.
   local unknown = string.char(1) .. 'U' .. string.sub(record, 3, 26) .. marks .. print .. '\0\0' .. note
   if ARGV[1] == 'E' then
-    redis.call('SET', KEYS[1], unknown, 'PX', ARGV[9])
+    redis.call('SET', KEYS[1], unknown, 'PX', ARGV[8])
   else
     redis.call('SET', KEYS[1], unknown, 'KEEPTTL')
   end
@@ -77,7 +76,7 @@ end
 redis.call('RPUSH', KEYS[3], ARGV[3] .. struct.pack('>I8', now) .. ARGV[1] .. ARGV[2] .. ARGV[6])
 redis.call('LTRIM', KEYS[3], -32, -1)
 local life = math.max(redis.call('PTTL', KEYS[1]), redis.call('PTTL', KEYS[3]))
-redis.call('PEXPIRE', KEYS[3], math.max(tonumber(ARGV[9]), life))
+redis.call('PEXPIRE', KEYS[3], math.max(tonumber(ARGV[8]), life))
 -- What is written stays written, whoever may not publish.
-redis.pcall(ARGV[7], ARGV[8], KEYS[1])
+redis.pcall('PUBLISH', ARGV[7], KEYS[1])
 return 'D'
