@@ -44,7 +44,11 @@ final class SafetyYaml {
     yaml.line(6, "upstream", quote(probe.upstream()));
     yaml.line(6, "timeout", print(probe.timeout()));
     yaml.line(6, "completed", probe.completed());
-    yaml.line(6, "never", probe.never());
+    if (probe.never().isEmpty()) {
+      yaml.line(6, "# never: none");
+    } else {
+      yaml.line(6, "never", probe.never());
+    }
     yaml.line(6, "on-never", Formats.print(probe.onNever()));
     yaml.line(6, "grace", print(probe.grace()));
     if (probe.status() == 0) {

@@ -471,7 +471,7 @@ class ConfigurationReaderTest {
                     "pay",
                     Duration.ofSeconds(2),
                     Set.of(200, 201),
-                    Set.of(404),
+                    Set.of(),
                     Probe.OnNever.RERUN,
                     Duration.ofSeconds(10),
                     0,
