@@ -1,5 +1,6 @@
 package dev.idempotency.gateway;
 
+import dev.idempotency.gateway.cli.OperationsCommand;
 import dev.idempotency.gateway.config.Command;
 import dev.idempotency.gateway.config.Configuration;
 import dev.idempotency.gateway.config.HostAndPort;
@@ -41,6 +42,7 @@ public final class Main {
     }
   }
 
+  @SuppressWarnings("SystemOut") // the command speaks to whoever started it
   private static int run(List<String> arguments) {
     Command command = Command.parse(arguments, System.getenv(), version());
     try {
@@ -50,6 +52,9 @@ public final class Main {
         startDemo(demo);
       } else if (command instanceof Command.Check check) {
         print(check.text());
+      } else if (command instanceof Command.Operations operations) {
+        return new OperationsCommand(System.getenv(), System.in, System.out, System.err)
+            .run(operations.words(), version());
       } else if (command instanceof Command.Exit exit) {
         return exit(exit);
       }

@@ -40,6 +40,7 @@ final class ArchitectureLaws {
           "fingerprint",
           "identity",
           "config",
+          "cli",
           "demo");
 
   private static final String[] LANGUAGE = {"java..", "javax..", "org.jspecify.."};
@@ -160,6 +161,7 @@ final class ArchitectureLaws {
             in("exchange"),
             in("fingerprint"),
             in("config"),
+            in("cli"),
             in("identity"),
             in("store.envelope"),
             in("store.memory"),

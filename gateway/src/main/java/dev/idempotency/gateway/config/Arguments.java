@@ -60,7 +60,7 @@ record Arguments(ParseResult result) {
       }
     }
     String hint =
-        e.getSuggestions().isEmpty()
+        e.getSuggestions().isEmpty() || !name.matches("[A-Za-z-]+")
             ? "--help lists what there is"
             : "did you mean " + Formats.alternatives(e.getSuggestions()) + "?";
     return Messages.show(name) + ": unknown (" + hint + ")";

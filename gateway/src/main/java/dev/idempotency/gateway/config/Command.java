@@ -56,6 +56,20 @@ public sealed interface Command {
   }
 
   /**
+   * Ask a running gateway about its operations.
+   *
+   * @param words what stands behind {@code operations}, not looked at here
+   */
+  record Operations(List<String> words) implements Command {
+
+    /** Without the words, among which a client's key may be. */
+    @Override
+    public String toString() {
+      return "Operations";
+    }
+  }
+
+  /**
    * Print a text and end.
    *
    * @param code 0 where that was asked for (the text is for the standard output), 1 where the file

@@ -17,6 +17,7 @@ import picocli.CommandLine.Model.OptionSpec;
 final class CommandLines {
 
   static final String DEMO = "demo";
+  static final String OPERATIONS = "operations";
   static final HostAndPort DEMO_LISTEN = new HostAndPort("127.0.0.1", 8080);
   static final HostAndPort DEMO_UPSTREAM = new HostAndPort("127.0.0.1", 3000);
 
@@ -36,7 +37,8 @@ final class CommandLines {
         .customSynopsis(
             "gateway --upstream=URL [OPTIONS]",
             "       gateway --config=FILE [OPTIONS]",
-            "       gateway demo [OPTIONS]");
+            "       gateway demo [OPTIONS]",
+            "       gateway operations COMMAND [OPTIONS]");
     add(
         gateway,
         List.of(
@@ -48,6 +50,7 @@ final class CommandLines {
             Option.REQUIRE_KEY,
             Option.CHECK));
     gateway.addSubcommand(DEMO, demo(environment, version));
+    gateway.addSubcommand(OPERATIONS, operations(environment, version));
     return new CommandLine(gateway);
   }
 
@@ -66,6 +69,15 @@ final class CommandLines {
             Option.UPSTREAM_ONLY,
             Option.ORDERS));
     return demo;
+  }
+
+  /** For the help only: its words are read elsewhere. */
+  private static CommandSpec operations(Map<String, String> environment, String version) {
+    CommandSpec operations = command(OPERATIONS, environment, version);
+    operations
+        .usageMessage()
+        .description("Looks at operations of a running gateway and resolves them.%n");
+    return operations;
   }
 
   private static CommandSpec command(String name, Map<String, String> environment, String version) {

@@ -29,6 +29,10 @@ final class CommandParser {
   }
 
   Command parse(List<String> words) {
+    // It has words of its own, and none of the gateway's variables is meant for it.
+    if (!words.isEmpty() && words.get(0).equals(CommandLines.OPERATIONS)) {
+      return new Command.Operations(words.subList(1, words.size()));
+    }
     try {
       return command(Arguments.parse(CommandLines.create(environment, version), words));
     } catch (UsageException e) {
@@ -50,10 +54,18 @@ final class CommandParser {
     if (!all.hasSubcommand()) {
       return run(arguments);
     }
+    String name = all.subcommand().commandSpec().name();
     if (!all.matchedOptions().isEmpty()) {
       throw new UsageException(
           all.matchedOptions().get(0).longestName()
-              + ": before demo (expected: gateway demo [OPTIONS])");
+              + ": before "
+              + name
+              + " (expected: gateway "
+              + name
+              + " [OPTIONS])");
+    }
+    if (name.equals(CommandLines.OPERATIONS)) {
+      throw new UsageException("operations: not the first word (expected: gateway operations ...)");
     }
     return demo(new Arguments(all.subcommand()));
   }

@@ -39,7 +39,8 @@ final class BadFiles {
           "tls/upstreams.crt",
           "tls/client.crt",
           "tls/client.key",
-          "tls/idp.crt");
+          "tls/idp.crt",
+          "tls/redis-ca.crt");
 
   /** 32 bytes each. */
   static final String RECORDS_KEY = "AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA=";

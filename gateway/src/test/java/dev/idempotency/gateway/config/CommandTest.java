@@ -227,6 +227,9 @@ class CommandTest {
             "demo --orders mysql://db/shop",
             "--orders: mysql://db/shop (expected:"
                 + " postgresql://[user[:password]@]host[:port]/database)"),
+        Arguments.of(
+            "--listen a:1 operations",
+            "--listen: before operations (expected: gateway operations [OPTIONS])"),
         Arguments.of("demo now", "now: unknown (--help lists what there is)"),
         Arguments.of(
             "--listen a:1 demo", "--listen: before demo (expected: gateway demo [OPTIONS])"));
@@ -475,6 +478,15 @@ class CommandTest {
             Command.Demo.class, demo -> assertThat(demo.orders()).hasHost("db").hasPath("/shop"))
         .asString()
         .doesNotContain("s3cr3t");
+  }
+
+  @Test
+  void wordsBehindOperationsAreNotLookedAtHereAndNotShown() {
+    Map<String, String> variables = Map.of("GATEWAY_LISTEN", "wrong");
+
+    assertThat(parse(variables, "operations", "find", "--key", "s3cr3t"))
+        .isEqualTo(new Command.Operations(List.of("find", "--key", "s3cr3t")))
+        .hasToString("Operations");
   }
 
   @Test

@@ -209,6 +209,8 @@ class ConfigurationReaderTest {
           "p@ss word",
           "OPS_READ",
           "a-token-that-reads",
+          "OPS_WRITE",
+          "a-token-that-writes",
           "PROBE",
           "Bearer probe",
           "BROKEN",

@@ -68,7 +68,13 @@ class SchemaTest {
   void everyWayOfUseHasItsExample() throws IOException {
     assertThat(examples())
         .extracting(file -> file.getFileName().toString())
-        .contains("sidecar.yaml", "gateway.yaml", "edge.yaml", "identity.yaml", "stripe-like.yaml");
+        .contains(
+            "sidecar.yaml",
+            "gateway.yaml",
+            "edge.yaml",
+            "identity.yaml",
+            "stripe-like.yaml",
+            "redis-production.yaml");
   }
 
   @ParameterizedTest

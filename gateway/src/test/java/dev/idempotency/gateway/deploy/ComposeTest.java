@@ -45,7 +45,8 @@ class ComposeTest {
     String grace = services.at("/gateway/stop_grace_period").asText();
 
     assertThat(grace).matches("\\d+s");
-    assertThat(Integer.parseInt(grace.replace("s", ""))).isGreaterThan(Deployment.DRAIN_SECONDS);
+    assertThat(Integer.parseInt(grace.replace("s", "")))
+        .isGreaterThanOrEqualTo(Deployment.DRAIN_SECONDS + Deployment.ENDING_SECONDS);
   }
 
   @Test
@@ -70,8 +71,11 @@ class ComposeTest {
                 .resolve("..")
                 .resolve(services.at("/gateway/build/dockerfile").asText()))
         .exists();
-    String mount = services.at("/prometheus/volumes/0").asText();
-    assertThat(Files.exists(Deployment.FOLDER.resolve(mount.split(":", -1)[0]))).isTrue();
+    for (int i = 0; i < 2; i++) {
+      String mount = services.at("/prometheus/volumes/" + i).asText();
+      assertThat(mount).startsWith("./");
+      assertThat(Files.exists(Deployment.FOLDER.resolve(mount.split(":", -1)[0]))).isTrue();
+    }
   }
 
   @Test

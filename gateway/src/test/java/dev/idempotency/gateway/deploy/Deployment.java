@@ -19,6 +19,10 @@ final class Deployment {
   static final int PUBLIC_PORT = 8080;
   static final int ADMIN_PORT = 9090;
   static final int DRAIN_SECONDS = 25;
+
+  /** What is left to do behind the drain: write what is unknown, and end. */
+  static final int ENDING_SECONDS = 5;
+
   static final String JAR = "/opt/idempotency-gateway/idempotency-gateway.jar";
   static final Set<String> VARIABLES =
       Set.of(

@@ -116,7 +116,7 @@ class SidecarTest {
     int grace = pod.get("terminationGracePeriodSeconds").asInt();
     int drained = preStopSeconds(gateway) + Deployment.DRAIN_SECONDS;
 
-    assertThat(grace).isGreaterThan(drained);
+    assertThat(grace).isGreaterThanOrEqualTo(drained + Deployment.ENDING_SECONDS);
     assertThat(preStopSeconds(app)).isGreaterThan(drained).isLessThan(grace);
   }
 

@@ -2,6 +2,7 @@ package dev.idempotency.gateway.deploy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -39,10 +40,16 @@ class SystemdTest {
   }
 
   @Test
-  void serviceIsGivenMoreTimeThanItsDrainTakes() {
-    assertThat(Integer.parseInt(all("TimeoutStopSec").get(0)))
-        .isGreaterThan(Deployment.DRAIN_SECONDS);
+  void serviceIsGivenTheTimeThatItsStopTakes() {
+    JsonNode file = Deployment.yaml("../config/redis-production.yaml");
+    int stop = seconds(file, "drain-delay") + seconds(file, "drain") + Deployment.ENDING_SECONDS;
+
+    assertThat(Integer.parseInt(all("TimeoutStopSec").get(0))).isGreaterThanOrEqualTo(stop);
     assertThat(all("KillSignal")).containsExactly("SIGTERM");
+  }
+
+  private static int seconds(JsonNode file, String name) {
+    return Integer.parseInt(file.get(name).asText().replace("s", ""));
   }
 
   @Test
