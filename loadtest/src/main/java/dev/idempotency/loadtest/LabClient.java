@@ -8,7 +8,9 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -34,6 +36,7 @@ final class LabClient {
   private final boolean misleading;
   private final RandomGenerator random;
   private final List<Heard.Operation> mine = new ArrayList<>();
+  private final Set<Heard.Operation> acknowledged = new HashSet<>();
 
   /**
    * @param name begins each of its keys
@@ -60,7 +63,9 @@ final class LabClient {
     while (System.nanoTime() - untilNanos < 0 && !Thread.currentThread().isInterrupted()) {
       if (!mine.isEmpty() && random.nextInt(5) == 0) {
         Heard.Operation old = mine.get(random.nextInt(mine.size()));
-        send(old, random.nextInt(3) != 0, false, "").join();
+        // Where nothing was reserved another request may take the key by right.
+        boolean original = random.nextInt(3) != 0 || !acknowledged.contains(old);
+        send(old, original, false, "").join();
       } else {
         begin();
       }
@@ -83,6 +88,9 @@ final class LabClient {
     for (int i = 0; !done && i < MOST_RETRIES; i++) {
       pause(random.nextInt(300));
       done = isDone(send(operation, true, false, "").join());
+    }
+    if (done) {
+      acknowledged.add(operation);
     }
   }
 

@@ -14,15 +14,17 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 
 /**
  * Three gateways, a Redis that keeps every acknowledged write on disk, and the demo order service
  * with its ledger on disk: all of them processes, with a {@link Relay} on every hop.
  *
- * <p>Threading: confined to one thread; the relays may be used from any.
+ * <p>Threading: confined to one thread; gateways may be added, and relays used, from any.
  */
 final class Laboratory implements Closeable {
 
@@ -60,14 +62,14 @@ final class Laboratory implements Closeable {
     final Path file;
     Child process;
 
-    Station(int number, String policy) throws IOException {
-      file = folder.resolve("gateway" + number + ".yaml");
+    Station(String policy, String step) throws IOException {
+      file = folder.resolve("gateway-" + port + ".yaml");
       long lease = LEASE.toMillis();
       Files.writeString(
           file,
           String.format(
               Locale.ROOT, YAML, port, adminPort, store.port(), upstream.port(), lease, policy));
-      process = launch("");
+      process = launch(step);
     }
 
     private Child launch(String step) throws IOException {
@@ -88,7 +90,7 @@ final class Laboratory implements Closeable {
   private final String classPath;
   private final int redisPort = freePort();
   private final int upstreamPort = freePort();
-  private final List<Station> stations = new ArrayList<>();
+  private final List<Station> stations = new CopyOnWriteArrayList<>();
   private Child redis;
   private Child orders;
 
@@ -101,13 +103,25 @@ final class Laboratory implements Closeable {
    */
   Laboratory(Path folder, String classPath, String policy)
       throws IOException, InterruptedException {
+    this(folder, classPath, Collections.nCopies(GATEWAYS, policy));
+  }
+
+  /**
+   * Starts everything.
+   *
+   * @param folder for configurations, logs, the ledger and what Redis keeps
+   * @param classPath of the gateway, with its test classes where it is to die at a step
+   * @param policies hold or retry, for each gateway
+   */
+  Laboratory(Path folder, String classPath, List<String> policies)
+      throws IOException, InterruptedException {
     this.folder = folder;
     this.classPath = classPath;
     this.redis = launchRedis();
     this.orders = launchOrders();
     try {
-      for (int i = 0; i < GATEWAYS; i++) {
-        stations.add(new Station(i, policy));
+      for (String policy : policies) {
+        stations.add(new Station(policy, ""));
       }
       awaitAll();
     } catch (IOException | InterruptedException e) {
@@ -178,6 +192,20 @@ final class Laboratory implements Closeable {
   }
 
   /**
+   * Starts one more gateway and waits until it is ready.
+   *
+   * @param policy hold or retry
+   * @param step where it dies or stops
+   * @return its number
+   */
+  int addGateway(String policy, String step) throws IOException, InterruptedException {
+    Station station = new Station(policy, step);
+    stations.add(station);
+    awaitReady(station);
+    return stations.indexOf(station);
+  }
+
+  /**
    * Kills a gateway and starts it again.
    *
    * @param step where the new one dies or stops; empty for nowhere
@@ -186,7 +214,7 @@ final class Laboratory implements Closeable {
     Station station = stations.get(gateway);
     station.process.kill();
     station.process = station.launch(step);
-    // It may have died at its step before anybody could see it listen.
+    // It may have died at its step before anybody could see it ready.
     awaitReady(station);
   }
 
@@ -214,8 +242,7 @@ final class Laboratory implements Closeable {
   void heal() throws IOException, InterruptedException {
     redis.signal("CONT");
     orders.signal("CONT");
-    for (int i = 0; i < GATEWAYS; i++) {
-      Station station = stations.get(i);
+    for (Station station : stations) {
       List.of(station.clients, station.store, station.upstream)
           .forEach(
               relay -> {
@@ -260,7 +287,10 @@ final class Laboratory implements Closeable {
             .timeout(Duration.ofSeconds(5))
             .build();
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(START_SECONDS);
-    while (station.process.isAlive() && System.nanoTime() - deadline < 0 && !isReady(ready)) {
+    while (station.process.isAlive() && !isReady(ready)) {
+      if (System.nanoTime() - deadline > 0) {
+        throw new IOException("a gateway does not get ready, see the logs in " + folder);
+      }
       TimeUnit.MILLISECONDS.sleep(20);
     }
   }

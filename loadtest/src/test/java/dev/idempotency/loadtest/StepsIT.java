@@ -11,166 +11,214 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashSet;
-import java.util.Set;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.CleanupMode;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A gateway ends, or stops and goes on, at each step of an exchange; another one is asked. */
+/**
+ * A gateway ends, or stops beyond its lease and goes on, at each step of an exchange; another one
+ * is asked what became of the operation.
+ */
 class StepsIT {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-  /** A laboratory for the cases of one policy. */
-  @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-  abstract static class Cases {
-    private final String policy;
-    private final HttpClient http = HttpClient.newHttpClient();
-    private Laboratory lab;
+  /** Starting a gateway needs the machine, waiting for a lease does not. */
+  private static final int AT_A_TIME = 4;
 
-    Cases(String policy) {
-      this.policy = policy;
+  /** Reserved and not sent, sent and not answered, answered and not completed. */
+  private static final List<String> TELLING = List.of("RESERVED", "SENT", "RESPONDED");
+
+  private static final List<String> POLICIES = List.of("hold", "retry");
+  private static final Map<Case, Future<Seen>> RUNS = new LinkedHashMap<>();
+  private static final ExecutorService THREADS = Executors.newFixedThreadPool(AT_A_TIME);
+  private static final HttpClient HTTP =
+      HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+
+  private static Laboratory lab;
+
+  /**
+   * What is done.
+   *
+   * @param policy what the route does with an unknown outcome
+   * @param stops whether the gateway stops and goes on, rather than ends
+   */
+  private record Case(String policy, boolean stops, String step) {
+    String key() {
+      return policy + '-' + step + (stops ? "-stop" : "");
     }
 
-    static Stream<String> steps() {
-      return Steps.ALL.stream();
+    /** Whether it ended before the store had heard of the operation. */
+    boolean nothingBegan() {
+      return step.equals("RESERVING");
     }
 
-    @BeforeAll
-    void start(@TempDir(cleanup = CleanupMode.ALWAYS) Path folder) throws Exception {
-      lab = new Laboratory(folder, Steps.classPath(), policy);
-    }
-
-    @AfterAll
-    void stop() throws IOException {
-      lab.close();
-    }
-
-    /** Long enough for a renewal, which comes after a third of the lease. */
-    private CompletableFuture<Answer> send(int gateway, String key) {
-      HttpRequest request =
-          HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + lab.port(gateway) + "/orders"))
-              .timeout(PATIENCE)
-              .header("Idempotency-Key", key)
-              .header("Authorization", "Bearer a")
-              .header("Demo-Behaviour", "delay=800ms")
-              .POST(BodyPublishers.ofString("{\"item\":\"book\"}"))
-              .build();
-      return http.sendAsync(request, BodyHandlers.ofByteArray())
-          .handle((told, failure) -> failure == null ? Target.answer(told) : Target.none(failure));
-    }
-
-    /** Sends to the step, which is the end of the gateway or its stop. */
-    CompletableFuture<Answer> reach(String key, String step) throws Exception {
-      lab.restartGateway(0, step);
-      assertThat(lab.gateway(0).isAlive()).as("it waits for a request").isTrue();
-      CompletableFuture<Answer> told = send(0, key);
-      long until = System.nanoTime() + PATIENCE.toNanos();
-      while (!hasEnded(step) && System.nanoTime() - until < 0) {
-        TimeUnit.MILLISECONDS.sleep(10);
-      }
-      assertThat(hasEnded(step)).as("it came to " + step).isTrue();
-      return told;
-    }
-
-    private boolean hasEnded(String step) throws IOException, InterruptedException {
-      return step.endsWith("stop") ? lab.gateway(0).isStopped() : !lab.gateway(0).isAlive();
-    }
-
-    void goOn() throws Exception {
-      lab.gateway(0).signal("CONT");
-    }
-
-    /** Asks another gateway until it is told something that stays. */
-    Answer.Response ask(String key) throws InterruptedException {
-      return ask(key, answer -> !"request-in-flight".equals(answer.problem()));
-    }
-
-    Answer.Response ask(String key, Predicate<Answer.Response> enough) throws InterruptedException {
-      long until = System.nanoTime() + PATIENCE.toNanos();
-      Answer answer = send(1, key).join();
-      while (System.nanoTime() - until < 0
-          && !(answer instanceof Answer.Response told && enough.test(told))) {
-        TimeUnit.MILLISECONDS.sleep(50);
-        answer = send(1, key).join();
-      }
-      assertThat(answer).isInstanceOf(Answer.Response.class);
-      return (Answer.Response) answer;
-    }
-
-    Effects happened(String key) throws IOException {
-      return Effects.read(lab.ledger()).getOrDefault(key, Effects.NONE);
+    /** Whether it ended behind the completion. */
+    boolean isWritten() {
+      return step.equals("SETTLED") || step.equals("ANSWERED");
     }
   }
 
-  private static boolean isHeld(Answer.Response told) {
-    return told.status() == 409 && "outcome-unknown".equals(told.problem());
-  }
-
-  /** The route holds what is unknown. */
-  @Nested
-  class Held extends Cases {
-    Held() {
-      super("hold");
-    }
-
-    @ParameterizedTest
-    @MethodSource("steps")
-    void gatewayThatDiesLeavesWhatIsDoneOrHeld(String step) throws Exception {
-      String key = "dies-" + step;
-      CompletableFuture<Answer> unused = reach(key, step + ":1");
-
-      Answer.Response told = ask(key);
-
-      boolean nothingBegan = step.equals("RESERVING");
-      boolean written = step.equals("SETTLED") || step.equals("ANSWERED");
-      if (nothingBegan || written) {
-        assertThat(told.status()).isEqualTo(201);
-        assertThat(told.replayed()).isEqualTo(written);
-        assertThat(happened(key).effects()).isEqualTo(1);
-      } else {
-        assertThat(isHeld(told)).as(told.toString()).isTrue();
-        assertThat(happened(key).effects()).isLessThanOrEqualTo(1);
-        assertThat(happened(key).numbers()).hasSizeLessThanOrEqualTo(1);
-      }
+  /**
+   * What came of it.
+   *
+   * @param late what the gateway of the step has told its client in the end
+   * @param second what the other gateway says while the first is dead or stopped
+   * @param third what the other gateway says after all
+   */
+  private record Seen(
+      Answer late, Answer.Response second, Answer.Response third, Effects happened) {
+    boolean isToldSuccess() {
+      return late instanceof Answer.Response told && told.isSuccess();
     }
   }
 
-  /** The route sends again what is unknown. */
-  @Nested
-  class Retried extends Cases {
-    Retried() {
-      super("retry");
-    }
+  static Stream<Case> held() {
+    return Stream.concat(cases("hold", false, Steps.ALL), cases("hold", true, TELLING));
+  }
 
-    @ParameterizedTest
-    @MethodSource("steps")
-    void gatewayThatStopsAndGoesOnTellsWhatTheOthersTell(String step) throws Exception {
-      String key = "stops-" + step;
-      CompletableFuture<Answer> first = reach(key, step + ":1:stop");
+  static Stream<Case> retried() {
+    return Stream.concat(cases("retry", true, Steps.ALL), cases("retry", false, TELLING));
+  }
 
-      Answer.Response second = ask(key, told -> told.status() == 201);
-      goOn();
+  private static Stream<Case> cases(String policy, boolean stops, List<String> steps) {
+    return steps.stream().map(step -> new Case(policy, stops, step));
+  }
+
+  @BeforeAll
+  static void start(@TempDir(cleanup = CleanupMode.ALWAYS) Path folder) throws Exception {
+    lab = new Laboratory(folder, Steps.classPath(), POLICIES);
+    Stream.concat(held(), retried()).forEach(one -> RUNS.put(one, THREADS.submit(() -> play(one))));
+  }
+
+  @AfterAll
+  static void stop() throws IOException {
+    THREADS.shutdownNow();
+    lab.close();
+  }
+
+  private static Seen play(Case one) throws IOException, InterruptedException {
+    String step = one.step() + (one.stops() ? ":1:stop" : ":1");
+    int number = lab.addGateway(one.policy(), step);
+    Child gateway = lab.gateway(number);
+    try {
+      CompletableFuture<Answer> first = send(number, one);
+      awaitEnd(gateway, one);
+      Answer.Response second = ask(one);
+      gateway.signal("CONT");
       Answer late = first.join();
-      Answer.Response third = ask(key, told -> told.status() == 201);
+      return new Seen(late, second, ask(one), happened(one.key()));
+    } finally {
+      gateway.kill();
+    }
+  }
 
-      assertThat(second.tellsTheSameAs(third)).isTrue();
-      if (late instanceof Answer.Response told && told.isSuccess()) {
-        assertThat(told.tellsTheSameAs(second)).as(late + ", " + second).isTrue();
-      }
-      Effects happened = happened(key);
-      Set<Long> numbers = new HashSet<>(happened.numbers());
-      assertThat(happened.numbers()).hasSameSizeAs(numbers).allMatch(number -> number <= 2);
+  /** The upstream takes long enough for a renewal, which comes after a third of the lease. */
+  private static CompletableFuture<Answer> send(int gateway, Case one) {
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + lab.port(gateway) + "/orders"))
+            .timeout(PATIENCE)
+            .header("Idempotency-Key", one.key())
+            .header("Authorization", "Bearer a")
+            .header("Demo-Behaviour", "delay=800ms")
+            .POST(BodyPublishers.ofString("{\"item\":\"book\"}"))
+            .build();
+    return HTTP.sendAsync(request, BodyHandlers.ofByteArray())
+        .handle((told, failure) -> failure == null ? Target.answer(told) : Target.none(failure));
+  }
+
+  private static void awaitEnd(Child gateway, Case one) throws IOException, InterruptedException {
+    long until = System.nanoTime() + PATIENCE.toNanos();
+    while (one.stops() ? !gateway.isStopped() : gateway.isAlive()) {
+      assertThat(System.nanoTime() - until).as("it comes to its step").isNegative();
+      TimeUnit.MILLISECONDS.sleep(50);
+    }
+  }
+
+  /** Asks another gateway until it is told something that stays. */
+  private static Answer.Response ask(Case one) throws InterruptedException {
+    Predicate<Answer> stays =
+        one.policy().equals("hold")
+            ? answer -> isSuccess(answer) || isHeld(answer)
+            : StepsIT::isSuccess;
+    int other = POLICIES.indexOf(one.policy());
+    long until = System.nanoTime() + PATIENCE.toNanos();
+    Answer answer = send(other, one).join();
+    while (!stays.test(answer)) {
+      assertThat(System.nanoTime() - until).as("last told " + answer).isNegative();
+      TimeUnit.MILLISECONDS.sleep(50);
+      answer = send(other, one).join();
+    }
+    return (Answer.Response) answer;
+  }
+
+  private static boolean isSuccess(Answer answer) {
+    return answer instanceof Answer.Response told && told.isSuccess();
+  }
+
+  private static boolean isHeld(Answer answer) {
+    return answer instanceof Answer.Response told
+        && told.status() == 409
+        && "outcome-unknown".equals(told.problem());
+  }
+
+  private static Effects happened(String key) throws IOException {
+    return Effects.read(lab.ledger()).getOrDefault(key, Effects.NONE);
+  }
+
+  @ParameterizedTest
+  @MethodSource("held")
+  void whereUnknownIsHeldAnOperationHappensOnceAtMost(Case one) throws Exception {
+    Seen seen = RUNS.get(one).get();
+
+    assertThat(seen.happened().effects()).isLessThanOrEqualTo(1);
+    assertThat(seen.happened().numbers()).isSubsetOf(1L).hasSizeLessThanOrEqualTo(1);
+    if (one.nothingBegan() || one.isWritten()) {
+      assertThat(seen.second().status()).isEqualTo(201);
+      assertThat(seen.second().replayed()).isEqualTo(one.isWritten());
+      assertThat(seen.happened().effects()).isEqualTo(1);
+    } else {
+      assertThat(isHeld(seen.second())).as(seen.second().toString()).isTrue();
+    }
+    checkWhatWasTold(seen);
+  }
+
+  @ParameterizedTest
+  @MethodSource("retried")
+  void whereUnknownIsRetriedItIsDoneInTheEndAndEachAttemptHasItsNumber(Case one) throws Exception {
+    Seen seen = RUNS.get(one).get();
+
+    assertThat(seen.second().status()).isEqualTo(201);
+    assertThat(seen.second().replayed()).isEqualTo(one.isWritten());
+    List<Long> numbers = seen.happened().numbers();
+    assertThat(numbers).hasSameSizeAs(new HashSet<>(numbers)).isSubsetOf(1L, 2L);
+    assertThat(seen.happened().effects()).isBetween(1L, (long) numbers.size());
+    checkWhatWasTold(seen);
+  }
+
+  /** Whoever was told of success is told the same for ever, and by everybody. */
+  private static void checkWhatWasTold(Seen seen) {
+    if (isSuccess(seen.second())) {
+      assertThat(seen.third().tellsTheSameAs(seen.second())).as(seen.toString()).isTrue();
+    }
+    if (seen.isToldSuccess()) {
+      assertThat(((Answer.Response) seen.late()).tellsTheSameAs(seen.third()))
+          .as(seen.toString())
+          .isTrue();
     }
   }
 
