@@ -304,17 +304,16 @@ public final class StrictHttp {
    */
   private List<Field> fields(boolean response) throws Cut, Malformed {
     List<Field> fields = new ArrayList<>();
+    String unfolded = "";
     for (String line = line(); !line.isEmpty(); line = line()) {
       boolean folded = line.startsWith(" ") || line.startsWith("\t");
+      require(!folded || (response && !fields.isEmpty()));
       if (folded) {
-        require(response && !fields.isEmpty());
-        Field last = fields.remove(fields.size() - 1);
-        line = last.name() + ":" + last.value() + " " + line.strip();
+        fields.remove(fields.size() - 1);
       }
-      if (response) {
-        line = BLANK_BEFORE_COLON.matcher(line).replaceFirst("$1:");
-      }
-      var matcher = FIELD_LINE.matcher(line);
+      unfolded = folded ? unfolded + " " + line.strip() : line;
+      String read = response ? BLANK_BEFORE_COLON.matcher(unfolded).replaceFirst("$1:") : unfolded;
+      var matcher = FIELD_LINE.matcher(read);
       require(matcher.matches());
       fields.add(new Field(matcher.group(1), matcher.group(2)));
     }
