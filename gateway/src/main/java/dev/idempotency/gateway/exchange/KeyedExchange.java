@@ -1,6 +1,7 @@
 package dev.idempotency.gateway.exchange;
 
 import dev.idempotency.gateway.http.ProblemDetails;
+import dev.idempotency.gateway.http.RequestHead;
 import dev.idempotency.gateway.http.Response;
 import dev.idempotency.gateway.idempotency.Fingerprint;
 import dev.idempotency.gateway.idempotency.Fingerprints;
@@ -357,7 +358,7 @@ abstract class KeyedExchange implements Exchange, Outgoing {
   /** Has the upstream asked what became of an earlier attempt. */
   final void probe(Verdict.Probe verdict) {
     ProbeRule rule = route.safety().probe();
-    Prober.Question question = rule == null ? null : question(rule, verdict.attempt());
+    ProbeQuestion question = rule == null ? null : question(rule, verdict.attempt());
     if (rule == null || question == null || verdict.recorded().isOpen()) {
       // Of a request that nobody has seen whole no response can be told.
       answer(verdict);
@@ -374,12 +375,13 @@ abstract class KeyedExchange implements Exchange, Outgoing {
         result -> probed(verdict, rule, result));
   }
 
-  private Prober.@Nullable Question question(ProbeRule rule, long attempt) {
+  private @Nullable ProbeQuestion question(ProbeRule rule, long attempt) {
+    RequestHead forwarded = course.forwarded(peer, attempt);
     if (rule.url() == null) {
       byte[] whole = wholeBody();
-      return whole == null ? null : Prober.same(course.forwarded(peer, attempt), whole, rule);
+      return whole == null ? null : ProbeQuestion.same(forwarded, whole, rule);
     }
-    return Prober.question(route, note(), attempt, course.head().headers().get("Authorization"));
+    return exchanges.prober.question(route, rule, note(), attempt, forwarded.headers());
   }
 
   /** The request's body where it is held, to be sent again; null where it is not. */
@@ -391,7 +393,7 @@ abstract class KeyedExchange implements Exchange, Outgoing {
     }
     if (result instanceof Prober.Result.Changed) {
       again(() -> look(this::waitedFor, this::waitedInVain));
-    } else if (result instanceof Prober.Result.Never && Prober.reruns(route, rule)) {
+    } else if (result instanceof Prober.Result.Never && ProbeQuestion.reruns(route, rule)) {
       again(() -> takeOver(verdict.recorded(), verdict.attempt()));
     } else if (result instanceof Prober.Result.Never never) {
       exchanges.prober.release(

@@ -1,8 +1,6 @@
 package dev.idempotency.gateway.exchange;
 
 import dev.idempotency.gateway.http.Headers;
-import dev.idempotency.gateway.http.RequestHead;
-import dev.idempotency.gateway.http.Response;
 import dev.idempotency.gateway.idempotency.AttemptToken;
 import dev.idempotency.gateway.idempotency.Audit;
 import dev.idempotency.gateway.idempotency.Note;
@@ -28,14 +26,6 @@ final class Prober {
   private static final Audit COMPLETED = new Audit("probe", "the upstream answered with it");
   private static final Audit ASKED = new Audit("probe", "the lease ran out");
   private static final Audit NEVER = new Audit("probe", "the upstream says it never happened");
-
-  /**
-   * What is asked.
-   *
-   * @param body not to be modified until it is answered
-   */
-  @SuppressWarnings("ArrayRecordComponent") // never compared
-  record Question(RequestHead head, byte[] body) {}
 
   /** What came of it. */
   sealed interface Result {
@@ -68,48 +58,22 @@ final class Prober {
   }
 
   /**
-   * The question by the route's template; null where what it needs is not known.
+   * The question by the route's template. Where what it needs is known and can't be put into it, so
+   * that nobody is asked, that is told.
    *
    * @param note where the operation comes from
-   * @param credential of the caller who wants to know; null where there is none
+   * @param asker the fields of a duplicate as they would be forwarded; null where nobody asks
    */
-  static @Nullable Question question(
-      Route route, Note note, long attempt, @Nullable String credential) {
-    ProbeRule rule = route.safety().probe();
-    if (rule == null || rule.url() == null || note.key().isEmpty()) {
+  @Nullable ProbeQuestion question(
+      Route route, ProbeRule rule, Note note, long attempt, @Nullable Headers asker) {
+    if (note.key().isEmpty()) {
       return null;
     }
-    String target = ProbeUrl.of(rule.url(), route.path(), note.target(), note.key());
-    if (target == null) {
-      return null;
+    ProbeQuestion question = ProbeQuestion.of(route, rule, note, attempt, asker);
+    if (question == null) {
+      exchanges.listener.probed(route.name(), ExchangeListener.UNASKABLE);
     }
-    Headers fields = rule.headers().copy();
-    if (credential != null && !fields.contains("Authorization")) {
-      fields.add("Authorization", credential);
-    }
-    fields.add("Idempotency-Probe", "true");
-    if (reruns(route, rule)) {
-      // By it the upstream can bar the attempt that it says never happened. A key that is released
-      // begins with the first attempt again, which must not be barred.
-      fields.add("Idempotency-Attempt", Long.toString(attempt));
-    }
-    return new Question(RequestHead.of("GET", target, fields), Response.NO_BODY);
-  }
-
-  /**
-   * Whether what never happened is followed by a further attempt; otherwise its key is released.
-   */
-  static boolean reruns(Route route, ProbeRule rule) {
-    // A body that streamed is gone.
-    return rule.rerun() && !route.streamsRequest();
-  }
-
-  /** The request itself as a question. */
-  static Question same(RequestHead forwarded, byte[] body, ProbeRule rule) {
-    Headers fields = forwarded.headers();
-    rule.headers().forEach(fields::set);
-    fields.set("Idempotency-Probe", "true");
-    return new Question(forwarded, body);
+    return question;
   }
 
   /**
@@ -123,7 +87,7 @@ final class Prober {
       ProbeRule rule,
       OperationId id,
       long attempt,
-      Question question,
+      ProbeQuestion question,
       Duration retention,
       Consumer<Result> told) {
     Duration first = rule.timeout().plus(rule.backOff());
@@ -179,7 +143,7 @@ final class Prober {
   }
 
   private void ask(
-      Route route, ProbeRule rule, Subject subject, Question question, Consumer<Result> told) {
+      Route route, ProbeRule rule, Subject subject, ProbeQuestion question, Consumer<Result> told) {
     ProbeCall call =
         new ProbeCall(
             exchanges,

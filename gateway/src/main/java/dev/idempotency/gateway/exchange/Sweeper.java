@@ -88,7 +88,8 @@ public final class Sweeper {
         OpenOperation open = first.next();
         first.remove();
         long attempt = open.operation().attempt();
-        Prober.Question question = Prober.question(route, open.operation().note(), attempt, null);
+        ProbeQuestion question =
+            exchanges.prober.question(route, rule, open.operation().note(), attempt, null);
         if (question != null) {
           probing++;
           exchanges.prober.probe(
@@ -104,7 +105,7 @@ public final class Sweeper {
     }
 
     private void probed(OpenOperation open, long attempt, Prober.Result result) {
-      if (result instanceof Prober.Result.Never told && !Prober.reruns(route, rule)) {
+      if (result instanceof Prober.Result.Never told && !ProbeQuestion.reruns(route, rule)) {
         exchanges.prober.release(open.id(), attempt, told, route.retention(), released -> ended());
         return;
       }
