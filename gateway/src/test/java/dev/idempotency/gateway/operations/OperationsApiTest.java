@@ -13,6 +13,7 @@ import dev.idempotency.gateway.exchange.ScopePart;
 import dev.idempotency.gateway.exchange.Upstream;
 import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.http.RequestHead;
+import dev.idempotency.gateway.idempotency.AttemptToken;
 import dev.idempotency.gateway.idempotency.Audit;
 import dev.idempotency.gateway.idempotency.Fingerprint;
 import dev.idempotency.gateway.idempotency.Fingerprinter;
@@ -153,7 +154,7 @@ class OperationsApiTest {
             fingerprint(),
             new StoredOperation.OutcomeUnknown(true),
             new Note(route, "trace-" + number, "the-clients-key", "/path"));
-    book.open.add(new OpenOperation(id(number), operation, overdue));
+    book.open.add(new OpenOperation(id(number), AttemptToken.next(), operation, overdue));
   }
 
   private void inFlight(int number) {
@@ -163,7 +164,7 @@ class OperationsApiTest {
             Fingerprint.OPEN,
             new StoredOperation.InFlight(Duration.ofSeconds(4)),
             Note.of("open"));
-    book.open.add(new OpenOperation(id(number), operation, Duration.ZERO));
+    book.open.add(new OpenOperation(id(number), AttemptToken.next(), operation, Duration.ZERO));
   }
 
   private HttpResponse<String> send(String method, String path, String token, String body)
