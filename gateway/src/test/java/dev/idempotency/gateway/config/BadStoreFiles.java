@@ -217,6 +217,16 @@ final class BadStoreFiles {
         readerOnly(
             probe("url: \"/{key}\", never: [200]"),
             "routes[0].probe.never: 200 (expected: a status that completed does not have)"),
+        readerOnly(
+            probe("url: \"/{key}\", completed: [200, 206]"),
+            "routes[0].probe.completed: 206 (expected: a status whose answer has a whole body)"),
+        readerOnly(
+            "upstreams: { a: { url: \"http://a\" }, b: { url: \"http://b\" } }\n"
+                + "routes: [{ name: x, path: /x, upstream: a, unknown: probe, probe: { request:"
+                + " same, upstream: b } }]\n",
+            "routes[0].probe.request: same, to another upstream than the route's (expected: url,"
+                + " as another service could execute the request and is not to see its"
+                + " credentials)"),
         both(
             probe("url: \"/{key}\", on-never: forget"),
             "routes[0].probe.on-never: forget (expected: rerun or release)"),

@@ -191,10 +191,10 @@ final class RandomRoutes {
     yaml.append("    probe:\n");
     if (streams || random.nextBoolean()) {
       line(6, "url", quoted(one("/{key}", "/a/{key}/b?c={key}&d", "/\\\"/{key}")));
+      maybe(6, "upstream", "b");
     } else {
       line(6, "request", "same");
     }
-    maybe(6, "upstream", "b");
     maybe(6, "timeout", one("10ms", "1m"));
     maybe(6, "completed", one("[200]", "[201, 200, 599]"));
     maybe(6, "never", one("[404]", "[410, 404]"));

@@ -155,7 +155,7 @@ class OperationsApiTest {
             fingerprint(),
             new StoredOperation.OutcomeUnknown(true),
             new Note(route, "trace-" + number, "the-clients-key", "/path"));
-    book.open.add(new OpenOperation(id(number), operation, overdue));
+    book.open.add(new OpenOperation(id(number), AttemptToken.next(), operation, overdue));
   }
 
   private void inFlight(int number) {
@@ -165,7 +165,7 @@ class OperationsApiTest {
             Fingerprint.OPEN,
             new StoredOperation.InFlight(Duration.ofSeconds(4)),
             Note.of("open"));
-    book.open.add(new OpenOperation(id(number), operation, Duration.ZERO));
+    book.open.add(new OpenOperation(id(number), AttemptToken.next(), operation, Duration.ZERO));
   }
 
   private HttpResponse<String> send(String method, String path, String token, String body)
