@@ -6,7 +6,6 @@ import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
-import picocli.CommandLine;
 
 /** A short run of the laboratory; {@code -Dlab.seed} repeats one. */
 class LabIT {
@@ -17,7 +16,7 @@ class LabIT {
   void brokenInEveryWayTheContractHolds() {
     ByteArrayOutputStream text = new ByteArrayOutputStream();
     int code =
-        new CommandLine(new LabCommand(new PrintStream(text, true, StandardCharsets.UTF_8)))
+        LabCommand.line(new PrintStream(text, true, StandardCharsets.UTF_8))
             .execute("--seed", SEED, "--duration", "20", "--gateway", Steps.classPath());
 
     assertThat(code).as(text.toString(StandardCharsets.UTF_8)).isZero();

@@ -101,7 +101,8 @@ class StepsIT {
 
   @BeforeAll
   static void start(@TempDir(cleanup = CleanupMode.ALWAYS) Path folder) throws Exception {
-    lab = new Laboratory(folder, Steps.classPath(), POLICIES);
+    Path redis = RedisProgram.find("", folder);
+    lab = new Laboratory(folder, Setup.standalone(Steps.classPath(), POLICIES, redis));
     Stream.concat(held(), retried()).forEach(one -> RUNS.put(one, THREADS.submit(() -> play(one))));
   }
 
@@ -114,7 +115,7 @@ class StepsIT {
   private static Seen play(Case one) throws IOException, InterruptedException {
     String step = one.step() + (one.stops() ? ":1:stop" : ":1");
     int number = lab.addGateway(one.policy(), step);
-    Child gateway = lab.gateway(number);
+    Child gateway = lab.gateway(number).process();
     try {
       CompletableFuture<Answer> first = send(number, one);
       awaitEnd(gateway, one);
