@@ -30,8 +30,8 @@ final class LabClient {
 
   private static final Duration TIMEOUT = Duration.ofSeconds(6);
   private static final int MOST_RETRIES = 4;
-  private static final int MOST_PATIENCE = 4_000;
-  private static final Answer NOT_SENT = new Answer.None("not sent");
+  private static final int MOST_PAUSE = 600;
+  private static final int MOST_PATIENCE = 1_500;
   private static final List<String> SCOPES = List.of("alice", "bob");
 
   private final Laboratory lab;
@@ -84,20 +84,16 @@ final class LabClient {
     Heard.Operation operation = next();
     mine.add(operation);
     CompletableFuture<Answer> first = send(operation, true, false, behaviour());
-    CompletableFuture<Answer> second = CompletableFuture.completedFuture(NOT_SENT);
     int haste = random.nextInt(8);
-    if (haste < 2) {
-      second = send(operation, true, false, "");
-    } else if (haste == 2 && isLate(first, random.nextInt(MOST_PATIENCE))) {
-      // Who asked first may be stopped beyond its lease, and go on while this is done.
-      second = send(operation, true, false, "");
-    }
-    boolean done = isDone(first.join()) | isDone(second.join());
-    for (int i = 0; !done && i < MOST_RETRIES; i++) {
-      pause(random.nextInt(300));
-      done = isDone(send(operation, true, false, "").join());
-    }
-    if (done) {
+    boolean done =
+        switch (haste) {
+          case 0, 1 -> isDone(send(operation, true, false, "").join()) | isDone(first.join());
+          // Who was asked first may be stopped beyond its lease, and go on while others do it.
+          case 2, 3, 4 -> isDone(first, random.nextInt(MOST_PATIENCE)) || askOthers(operation);
+          default -> isDone(first.join());
+        };
+    done = done || askOthers(operation);
+    if (done | isDone(first.join())) {
       acknowledged.add(operation);
     }
   }
@@ -117,13 +113,21 @@ final class LabClient {
     return new UUID(high, random.nextLong() >>> 2 | Long.MIN_VALUE).toString();
   }
 
-  /** Waits; says whether there is no answer after that. */
-  private static boolean isLate(CompletableFuture<Answer> answer, long millis) {
+  private boolean askOthers(Heard.Operation operation) {
+    boolean done = false;
+    for (int i = 0; !done && i < MOST_RETRIES; i++) {
+      pause(random.nextInt(MOST_PAUSE));
+      done = isDone(send(operation, true, false, "").join());
+    }
+    return done;
+  }
+
+  /** Waits so long; says whether it is done by then. */
+  private static boolean isDone(CompletableFuture<Answer> answer, long millis) {
     try {
-      Answer unused = answer.get(millis, TimeUnit.MILLISECONDS);
-      return false;
+      return isDone(answer.get(millis, TimeUnit.MILLISECONDS));
     } catch (TimeoutException e) {
-      return true;
+      return false;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return false;

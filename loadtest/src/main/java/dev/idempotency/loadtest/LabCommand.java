@@ -63,7 +63,9 @@ final class LabCommand implements Callable<Integer> {
   @Option(
       names = "--faults",
       split = ",",
-      description = "only these, such as GATEWAY_KILLED,REDIS_KILLED (default: all that fit)")
+      description =
+          "only these, such as GATEWAY_KILLED,REDIS_EMPTIED"
+              + " (default: all that the contract survives there)")
   private List<Fault> faults = List.of();
 
   @Option(names = "--clients", description = "how many (default: ${DEFAULT-VALUE})")
@@ -185,7 +187,7 @@ final class LabCommand implements Callable<Integer> {
   private List<Fault> striking(Setup setup) {
     List<Fault> fitting = Stream.of(Fault.values()).filter(fault -> fault.fits(setup)).toList();
     if (faults.isEmpty()) {
-      return fitting;
+      return fitting.stream().filter(fault -> fault.isSafe(setup.safety())).toList();
     }
     for (Fault fault : faults) {
       if (!fitting.contains(fault)) {

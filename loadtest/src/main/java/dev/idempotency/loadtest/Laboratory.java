@@ -43,6 +43,7 @@ final class Laboratory implements Closeable {
     this.orders = launchOrders();
     this.store = openStore();
     try {
+      archiveClasses();
       for (String policy : setup.policies()) {
         stations.add(station(policy, Station.Oddity.NONE));
       }
@@ -63,6 +64,18 @@ final class Laboratory implements Closeable {
     } catch (IOException | InterruptedException e) {
       orders.close();
       throw e;
+    }
+  }
+
+  private void archiveClasses() throws IOException, InterruptedException {
+    if (ClassArchive.isMissing(setup)) {
+      Path made = folder.resolve("classes.jsa");
+      try (Station station = station(setup.policies().get(0), Station.Oddity.archiving(made))) {
+        awaitReady(station);
+        station.process().signal("TERM");
+        Until.holds("a gateway ends when it is told to", () -> !station.process().isAlive());
+      }
+      ClassArchive.put(setup, made);
     }
   }
 
@@ -119,7 +132,17 @@ final class Laboratory implements Closeable {
    * @return its number
    */
   int addGateway(String policy, String step) throws IOException, InterruptedException {
-    Station station = station(policy, Station.Oddity.at(step));
+    return addGateway(setup, policy, step);
+  }
+
+  /**
+   * The same with a gateway of another make.
+   *
+   * @param other its class path counts
+   */
+  int addGateway(Setup other, String policy, String step) throws IOException, InterruptedException {
+    Station.Oddity oddity = Station.Oddity.at(step);
+    Station station = new Station(other, folder, store.hop(), ordersPort, policy, oddity);
     stations.add(station);
     awaitReady(station);
     return stations.indexOf(station);

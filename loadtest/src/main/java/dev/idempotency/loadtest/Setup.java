@@ -45,6 +45,12 @@ record Setup(
     return Collections.nCopies(GATEWAYS, policy.name().toLowerCase(Locale.ROOT));
   }
 
+  /** What the class path begins with. */
+  Path jar() {
+    int end = classPath.indexOf(File.pathSeparatorChar);
+    return Path.of(end < 0 ? classPath : classPath.substring(0, end));
+  }
+
   /** Whether gateways can be told to die at a step, and what time it is. */
   boolean hasSteps() {
     for (String part : classPath.split(File.pathSeparator, -1)) {

@@ -17,17 +17,22 @@ import org.jspecify.annotations.Nullable;
 final class Station implements Closeable {
 
   /** What a gateway of a laboratory has that others have not. */
-  record Oddity(String step, long clockMillis) {
-    static final Oddity NONE = new Oddity("", 0);
+  record Oddity(String step, long clockMillis, String archive) {
+    static final Oddity NONE = new Oddity("", 0, "");
 
     /** It dies or stops at that step. */
     static Oddity at(String step) {
-      return new Oddity(step, 0);
+      return new Oddity(step, 0, "");
     }
 
     /** Its clock is that far ahead. */
     static Oddity ahead(long clockMillis) {
-      return new Oddity("", clockMillis);
+      return new Oddity("", clockMillis, "");
+    }
+
+    /** When it stops it writes its classes into that file, from which others begin faster. */
+    static Oddity archiving(Path file) {
+      return new Oddity("", 0, file.toString());
     }
 
     private boolean mayEnd() {
@@ -102,12 +107,20 @@ final class Station implements Closeable {
 
   private Child launch() throws IOException {
     List<String> command = new ArrayList<>(Laboratory.java());
+    boolean stepped = !oddity.step().isEmpty() || oddity.clockMillis() != 0;
     if (!oddity.step().isEmpty()) {
       command.add("-Dstep=" + oddity.step());
     }
     command.add("-Dclock=" + oddity.clockMillis());
-    command.addAll(List.of("-cp", setup.classPath()));
-    String main = oddity.equals(Oddity.NONE) ? "Main" : "SteppedMain";
+    if (oddity.archive().isEmpty()) {
+      command.addAll(ClassArchive.options(setup));
+      command.addAll(List.of("-cp", setup.classPath()));
+    } else {
+      command.add("-XX:ArchiveClassesAtExit=" + oddity.archive());
+      // Folders can't be archived.
+      command.addAll(List.of("-cp", setup.jar().toString()));
+    }
+    String main = stepped ? "SteppedMain" : "Main";
     command.addAll(List.of("dev.idempotency.gateway." + main, "--config", file.toString()));
     return Child.start(log, command);
   }
