@@ -108,7 +108,8 @@ final class Report {
           .forEach(field -> line(text, "", text(field, "name") + ": " + text(field, "value")));
     }
     if (response.has("body_bytes")) {
-      line(text, "", "(" + text(response, "body_bytes") + " bytes of body)");
+      String pieces = response.has("pieces") ? " in " + text(response, "pieces") + " pieces" : "";
+      line(text, "", "(" + text(response, "body_bytes") + " bytes of body" + pieces + ")");
     }
     if (response.has("body")) {
       text.append('\n').append(Terminal.lines(response.get("body").asText())).append('\n');

@@ -61,7 +61,7 @@ final class OperationResolving {
     if (retention == null) {
       String detail =
           found.state() instanceof StoredOperation.OutcomeUnknown
-              ? "for is missing: the operation's route is none of this gateway."
+              ? "for is missing: " + routeless(name)
               : "";
       return now(
           decision,
@@ -77,6 +77,13 @@ final class OperationResolving {
               audit(id, name, decision, answer.status());
               return new OperatorAnswer(decision.name(), answer);
             });
+  }
+
+  /** Why the route's retention does not stand in for one that is given. */
+  private static String routeless(String name) {
+    return name.isEmpty()
+        ? "the record does not say which route it is of."
+        : "the operation's route is none of this gateway.";
   }
 
   private @Nullable Duration retention(Decision decision, String route) {
