@@ -66,8 +66,12 @@ final class Report {
     line(text, "id", text(operation, "id"));
     line(text, "state", state(operation));
     line(text, "attempt", text(operation, "attempt"));
-    line(text, "route", text(operation, "route"));
-    line(text, "trace", text(operation, "trace"));
+    // Of a finished operation these are not kept.
+    for (String name : List.of("route", "trace")) {
+      if (!operation.path(name).asText("").isEmpty()) {
+        line(text, name, text(operation, name));
+      }
+    }
     JsonNode fingerprint = operation.path("fingerprint");
     line(
         text,

@@ -136,9 +136,9 @@ final class OperationResolving {
   /** Neither key nor scope, which are the client's. */
   private static void audit(OperationId id, String route, Decision decision, int status) {
     LOG.info(
-        "operation {} of route {}: {} of attempt {} by {} {} ({})",
+        "operation {}{}: {} of attempt {} by {} {} ({})",
         id,
-        route.isEmpty() ? "unknown" : route,
+        route.isEmpty() ? "" : " of route " + route,
         decision.name(),
         decision.attempt(),
         decision.audit().who(),

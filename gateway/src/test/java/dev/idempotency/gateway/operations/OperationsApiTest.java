@@ -412,7 +412,7 @@ class OperationsApiTest {
         "[]                                   | The body is not a JSON object.",
         "{\"a\":1,\"a\":2}                    | The body is not a JSON object.",
         "{\"key\":\"k\"}                      | route is missing.",
-        "{\"route\":\"other\",\"key\":\"k\"}  | route is none of this gateway.",
+        "{\"route\":\"other\",\"key\":\"k\"}  | route is none of this gateway (expected: [open, tenants]).",
         "{\"route\":\"open\"}                 | key is missing.",
         "{\"route\":\"open\",\"key\":7}       | key is not a text.",
         "{\"route\":\"open\",\"key\":\"é\"}   "
