@@ -53,7 +53,7 @@ class LargeResponsesTest {
   void announcedResponseIsReplayedByteForByte(String store) {
     byte[] body = body(3 << 20);
     try (ScriptedUpstream upstream = announcing(body);
-        TestGateway gateway = TestGateway.start(upstream.url(), store, LIMIT)) {
+        TestGateway gateway = TestGateway.start(upstream.url(), store, LIMIT).ready()) {
       isKept(gateway, body, false);
       assertThat(once(gateway.port(), REQUEST).header("Content-Length"))
           .isEqualTo(String.valueOf(body.length));
@@ -62,11 +62,11 @@ class LargeResponsesTest {
     }
   }
 
-  @OnBothStores
+  @OnAllStores
   void chunkedResponseIsReplayedWithItsTrailers(String store) {
     byte[] body = body(3_333_333);
     try (ScriptedUpstream upstream = chunked(body);
-        TestGateway gateway = TestGateway.start(upstream.url(), store, LIMIT)) {
+        TestGateway gateway = TestGateway.start(upstream.url(), store, LIMIT).ready()) {
       isKept(gateway, body, true);
     }
   }
@@ -75,17 +75,17 @@ class LargeResponsesTest {
   void responseAtTheLimitIsKept(String store) {
     byte[] body = body(4 << 20);
     try (ScriptedUpstream upstream = chunked(body);
-        TestGateway gateway = TestGateway.start(upstream.url(), store, LIMIT)) {
+        TestGateway gateway = TestGateway.start(upstream.url(), store, LIMIT).ready()) {
       isKept(gateway, body, true);
     }
   }
 
-  @OnBothStores
+  @OnAllStores
   void responseOverTheLimitReachesItsClientAndIsNotKept(String store) {
     byte[] body = body((4 << 20) + 1);
     for (int i = 0; i < 2; i++) {
       try (ScriptedUpstream upstream = i == 0 ? chunked(body) : announcing(body);
-          TestGateway gateway = TestGateway.start(upstream.url(), store, LIMIT)) {
+          TestGateway gateway = TestGateway.start(upstream.url(), store, LIMIT).ready()) {
         byte[] request = post("/o", "over" + i, "{}");
         assertThat(once(gateway.port(), request).body()).isEqualTo(body);
         assertThat(once(gateway.port(), request).problem()).isEqualTo("response-not-kept");

@@ -147,6 +147,23 @@ class ProgramIT {
     }
   }
 
+  /** What only operators need costs the start nothing. */
+  @Test
+  void serverLoadsNothingOfTheOperatorsCommand() throws IOException {
+    Path loaded = folder.resolve("loaded");
+    try (ScriptedUpstream upstream = ScriptedUpstream.ok();
+        GatewayProcess gateway =
+            GatewayProcess.start(
+                TestGateway.yaml(upstream.url(), "memory"), "-Xlog:class+load:file=" + loaded)) {
+      assertThat(RawClient.once(gateway.port(), post("/orders", "k1", "{}")).status())
+          .isEqualTo(200);
+
+      assertThat(Files.readString(loaded))
+          .contains("dev.idempotency.gateway.Main ")
+          .doesNotContain("dev.idempotency.gateway.cli.", "java.net.http.");
+    }
+  }
+
   @Test
   void terminatedProcessTellsItsClientAndEndsWithinItsLimit() {
     ScriptedUpstream.Gate never = new ScriptedUpstream.Gate();

@@ -56,7 +56,7 @@ enum Fault {
    */
   String strike(Laboratory lab, RandomGenerator random) throws IOException, InterruptedException {
     int gateway = random.nextInt(Laboratory.GATEWAYS);
-    long millis = 200 + random.nextInt(1_500);
+    long millis = 200L + random.nextInt(1_500);
     long beyondLease = Laboratory.LEASE.toMillis() + 200 + random.nextInt(1_500);
     String step =
         STEPS.get(random.nextInt(STEPS.size())) + ':' + (1 + random.nextInt(MOST_OCCURRENCES));
