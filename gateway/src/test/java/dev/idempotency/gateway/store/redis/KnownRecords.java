@@ -33,63 +33,77 @@ import org.awaitility.Awaitility;
  * bytes. Leases are over when records of another day are read.
  */
 enum KnownRecords {
-  RESERVED((it, store) -> await(store.reserve(it.owner())), new OutcomeUnknown(true)),
+  RESERVED(0, (it, store) -> await(store.reserve(it.owner())), new OutcomeUnknown(true)),
   NOT_READ_YET(
+      1,
       (it, store) -> await(store.reserve(it.owner().with(Fingerprint.OPEN))),
       new OutcomeUnknown(true)),
   RENEWED(
+      2,
       (it, store) -> {
         await(store.reserve(it.owner().with(Fingerprint.OPEN)));
         await(store.renew(it.owner()));
       },
       new OutcomeUnknown(true)),
   TAKEN_OVER(
+      3,
       (it, store) -> {
         await(store.settle(it.owner(), new Settlement.Unknown()));
         await(store.takeOver(it.attempt(2)));
       },
       new OutcomeUnknown(true)),
   UNKNOWN(
+      4,
       (it, store) -> await(store.settle(it.owner(), new Settlement.Unknown())),
       new OutcomeUnknown(false)),
   UNKNOWN_WITHOUT_NOTE(
+      5,
       (it, store) -> await(store.settle(it.owner().with(Note.NONE), new Settlement.Unknown())),
       new OutcomeUnknown(false)),
-  COMPLETED((it, store) -> await(store.settle(it.owner(), completed())), new Completed(response())),
+  COMPLETED(
+      6, (it, store) -> await(store.settle(it.owner(), completed())), new Completed(response())),
   COMPLETED_EMPTY(
+      7,
       (it, store) -> await(store.settle(it.owner(), new Settlement.Completed(empty()))),
       new Completed(empty())),
   NOT_KEPT(
+      8,
       (it, store) -> await(store.settle(it.owner(), new Settlement.NotKept(207))),
       new NotKept(207)),
-  IN_PIECES((it, store) -> it.inPieces(store), null),
+  IN_PIECES(9, (it, store) -> it.inPieces(store), null),
   COMPLETED_BY_SOMEBODY(
+      10,
       (it, store) -> {
         await(store.settle(it.owner(), new Settlement.Unknown()));
         it.resolve(store, new Resolution.Complete(response()));
       },
       new Completed(response())),
   RELEASED_BY_SOMEBODY(
+      11,
       (it, store) -> {
         await(store.settle(it.owner(), new Settlement.Unknown()));
         it.resolve(store, new Resolution.Release());
       },
       null),
   EXTENDED_BY_SOMEBODY(
+      12,
       (it, store) -> {
         await(store.settle(it.owner(), new Settlement.Unknown()));
         it.resolve(store, new Resolution.Extend());
       },
       new OutcomeUnknown(false)),
   MARKED_UNKNOWN(
+      13,
       (it, store) -> {
         await(store.reserve(Fixtures.withLease(it.owner(), Duration.ofMillis(1)).with(note())));
         it.resolve(store, new Resolution.MarkUnknown());
       },
       new OutcomeUnknown(false)),
-  SEALED((it, store) -> await(store.settle(it.owner(), completed())), new Completed(response())),
-  SEALED_IN_PIECES((it, store) -> it.inPieces(store), null),
+  SEALED(
+      14, (it, store) -> await(store.settle(it.owner(), completed())), new Completed(response())),
+  SEALED_IN_PIECES(15, (it, store) -> it.inPieces(store), null),
   SEALED_NOTE(
+      16,
       (it, store) -> await(store.settle(it.owner(), new Settlement.Unknown())),
       new OutcomeUnknown(false));
 
@@ -98,10 +112,15 @@ enum KnownRecords {
 
   private static final Duration LIFE = Duration.ofDays(1);
 
+  /** Of its id and its tokens; never another one. */
+  private final int number;
+
   private final BiConsumer<KnownRecords, OperationStore> writing;
   private final StoredOperation.State state;
 
-  KnownRecords(BiConsumer<KnownRecords, OperationStore> writing, StoredOperation.State state) {
+  KnownRecords(
+      int number, BiConsumer<KnownRecords, OperationStore> writing, StoredOperation.State state) {
+    this.number = number;
     this.writing = writing;
     this.state = state;
   }
@@ -139,11 +158,11 @@ enum KnownRecords {
   }
 
   OperationId id() {
-    return OperationId.of(filled(OperationId.LENGTH, ordinal()));
+    return OperationId.of(filled(OperationId.LENGTH, number));
   }
 
   AttemptToken token() {
-    return token(ordinal());
+    return token(number);
   }
 
   private static AttemptToken token(int content) {
@@ -184,12 +203,12 @@ enum KnownRecords {
     return attempt(1);
   }
 
-  private Reservation attempt(int number) {
+  private Reservation attempt(int attempt) {
     return new Reservation(
         id(),
         fingerprint(),
-        token(ordinal() + 64 * (number - 1)),
-        number,
+        token(number + 64 * (attempt - 1)),
+        attempt,
         Fixtures.LEASE,
         LIFE,
         Durability.NONE,
@@ -216,7 +235,7 @@ enum KnownRecords {
   /** As soon as the lease is over. */
   private void resolve(OperationStore store, Resolution.Action action) {
     Resolution resolution =
-        new Resolution(id(), 1, token(), token(ordinal() + 128), action, LIFE, AUDIT);
+        new Resolution(id(), 1, token(), token(number + 128), action, LIFE, AUDIT);
     Awaitility.await()
         .pollDelay(Duration.ZERO)
         .pollInterval(Duration.ofMillis(2))
