@@ -530,6 +530,9 @@ public abstract class StoreContractTest extends NoticesContract {
         .containsKeys(unknown.id(), lapsed.id(), alive.id())
         .doesNotContainKeys(done.id(), released.id());
     assertThat(all.get(alive.id()).overdue()).isZero();
+    for (Reservation owner : List.of(unknown, lapsed, alive)) {
+      assertThat(all.get(owner.id()).holder()).isEqualTo(owner.token());
+    }
     assertThat(open(Duration.ofMinutes(1), 1_000)).doesNotContainKeys(unknown.id(), lapsed.id());
   }
 
