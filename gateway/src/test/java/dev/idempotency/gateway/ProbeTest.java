@@ -55,7 +55,11 @@ class ProbeTest {
     String[] route = {"unknown: probe", RULE};
     gateway =
         TestGateway.start(
-            "sweep: { every: " + sweep + " }\n" + TestGateway.yaml(upstream.url(), store, route));
+                "sweep: { every: "
+                    + sweep
+                    + " }\n"
+                    + TestGateway.yaml(upstream.url(), store, route))
+            .ready();
   }
 
   private RawResponse send(String key) {
@@ -68,7 +72,7 @@ class ProbeTest {
         .toList();
   }
 
-  @OnBothStores
+  @OnAllStores
   void lostAnswerIsFetchedForTheDuplicateAndReplayedFromThenOn(String store) {
     start(store, "1h");
     assertThat(send("k 1/ä").status()).isEqualTo(400);
@@ -105,7 +109,7 @@ class ProbeTest {
     assertThat(of("POST")).hasSize(2);
   }
 
-  @OnBothStores
+  @OnAllStores
   void whatNeverHappenedIsRunAgainAsTheNextAttempt(String store) {
     start(store, "1h");
     assertThat(send("k").status()).isEqualTo(502);
@@ -149,7 +153,7 @@ class ProbeTest {
     assertThat(of("GET")).isEmpty();
   }
 
-  @OnBothStores
+  @OnAllStores
   void lostAnswerIsFetchedBeforeTheClientAsks(String store) {
     start(store, "100ms");
     answer.set("200");

@@ -23,14 +23,17 @@ final class HistoryChecker {
 
   private final Policy policy;
   private final boolean bypass;
+  private final boolean guarded;
   private final List<Violation> violations = new ArrayList<>();
 
   /**
    * @param bypass whether the route forwards without protection while the store is away
+   * @param guarded whether the route refuses, after a loss, what may have been forgotten
    */
-  HistoryChecker(Policy policy, boolean bypass) {
+  HistoryChecker(Policy policy, boolean bypass, boolean guarded) {
     this.policy = policy;
     this.bypass = bypass;
+    this.guarded = guarded;
   }
 
   /**
@@ -81,14 +84,15 @@ final class HistoryChecker {
     told.stream().filter(Heard::last).forEach(heard -> checkEnd(key, heard.answer()));
   }
 
-  /** After all faults a duplicate finds the operation done, or unknown and held. */
+  /** After all faults a duplicate finds the operation done, or held for a reason. */
   private void checkEnd(String key, Answer answer) {
-    boolean held =
-        policy == Policy.HOLD
-            && answer instanceof Answer.Response response
-            && "outcome-unknown".equals(response.problem());
-    boolean done = answer instanceof Answer.Response response && response.isSuccess();
-    require(done || held, Rule.NOTHING_IS_STUCK, key, answer);
+    if (!(answer instanceof Answer.Response response)) {
+      require(false, Rule.NOTHING_IS_STUCK, key, answer);
+      return;
+    }
+    boolean held = policy == Policy.HOLD && "outcome-unknown".equals(response.problem());
+    boolean refused = guarded && "store-recovering".equals(response.problem());
+    require(response.isSuccess() || held || refused, Rule.NOTHING_IS_STUCK, key, answer);
   }
 
   private void checkStrangers(Map<Heard.Operation, List<Heard>> operations) {

@@ -38,7 +38,7 @@ class HistoryCheckerTest {
   }
 
   private static List<Rule> broken(Policy policy, Map<String, Effects> ledger, Heard... history) {
-    return new HistoryChecker(policy, false)
+    return new HistoryChecker(policy, false, false)
         .check(List.of(history), ledger).stream().map(Violation::rule).distinct().toList();
   }
 

@@ -61,7 +61,7 @@ final class BadStoreFiles {
             "store.pool: 0 (expected: a whole number from 1 to 1000)"),
         both(
             store("url: \"postgresql://a/b\", prefix: x"),
-            "store.prefix: unknown key (expected: url, timeout, pool, checks, user, password,"
+            "store.prefix: unknown key (expected: url, timeout, pool, user, password,"
                 + " compress or encryption)"),
         readerOnly(
             store("url: \"redis://a\", checks: 1ms"),
@@ -153,6 +153,10 @@ final class BadStoreFiles {
         readerOnly(
             route("guard: 30s"),
             "routes[0].guard: 30s with the store memory (expected: 0s, or a store that can tell"
+                + " that it lost records: redis://…)"),
+        readerOnly(
+            route("guard: 30s") + "store: postgresql://u@a/b\n",
+            "routes[0].guard: 30s with the store PostgreSQL (expected: 0s, or a store that can tell"
                 + " that it lost records: redis://…)"),
         readerOnly(
             kept("idempotency: off, durability: disk"),
