@@ -109,6 +109,7 @@ final class ClusterStore implements LabStore {
   public void restart(RandomGenerator random) throws IOException, InterruptedException {
     int node = random.nextInt(MASTERS);
     nodes.get(node).restart(options(node));
+    awaitOk();
   }
 
   @Override

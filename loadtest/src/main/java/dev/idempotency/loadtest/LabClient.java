@@ -101,7 +101,7 @@ final class LabClient {
   /** Two operations have one key and differ in their scope, unless the upstream knows no scopes. */
   private Heard.Operation next() {
     String scope = SCOPES.get(mine.size() % 2);
-    if (mine.size() % 2 == 0 || policy == HistoryChecker.Policy.PROBE) {
+    if (mine.size() % 2 == 0 || !lab.setup().orders().isEmpty()) {
       latestKey = isTimed ? timedKey() : name + '-' + mine.size();
     }
     return new Heard.Operation(scope, latestKey);
