@@ -40,7 +40,7 @@ final class ClusterStore implements LabStore {
         relay.target(nodes.get(i).port());
       }
       meet();
-    } catch (IOException | InterruptedException e) {
+    } catch (IOException | InterruptedException | IllegalStateException e) {
       close();
       throw e;
     }

@@ -259,6 +259,15 @@ class StepsIT {
   }
 
   @Test
+  void gatewayThatEndsByItselfIsToldInItsLastWords() throws Exception {
+    int number = lab.addGateway("hold", "");
+    assertThat(lab.gateway(number).ended()).isNull();
+    lab.gateway(number).process().kill();
+
+    assertThat(lab.gateway(number).ended()).contains(" ended by itself: ", "listening on http://");
+  }
+
+  @Test
   void stepsAreThoseThatTheLaboratoryStrikes() {
     assertThat(Fault.steps()).containsExactlyElementsOf(Steps.ALL);
   }
