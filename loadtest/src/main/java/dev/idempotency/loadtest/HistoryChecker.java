@@ -132,7 +132,10 @@ final class HistoryChecker {
       Effects happened) {
     long acknowledged =
         scopes.stream()
-            .filter(scope -> isAcknowledged(operations.get(new Heard.Operation(scope, key))))
+            .filter(
+                scope ->
+                    isAcknowledged(
+                        operations.getOrDefault(new Heard.Operation(scope, key), List.of())))
             .count();
     require(happened.effects() >= acknowledged, Rule.ACKNOWLEDGED_HAPPENED, key, happened);
     if (policy == Policy.RETRY) {
