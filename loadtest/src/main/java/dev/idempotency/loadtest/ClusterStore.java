@@ -40,7 +40,7 @@ final class ClusterStore implements LabStore {
         relay.target(nodes.get(i).port());
       }
       meet();
-    } catch (IOException | InterruptedException e) {
+    } catch (IOException | InterruptedException | IllegalStateException e) {
       close();
       throw e;
     }
@@ -109,6 +109,7 @@ final class ClusterStore implements LabStore {
   public void restart(RandomGenerator random) throws IOException, InterruptedException {
     int node = random.nextInt(MASTERS);
     nodes.get(node).restart(options(node));
+    awaitOk();
   }
 
   @Override

@@ -84,24 +84,29 @@ final class LabClient {
     Heard.Operation operation = next();
     mine.add(operation);
     CompletableFuture<Answer> first = send(operation, true, false, behaviour());
-    int haste = random.nextInt(8);
     boolean done =
-        switch (haste) {
-          case 0, 1 -> isDone(send(operation, true, false, "").join()) | isDone(first.join());
+        switch (random.nextInt(8)) {
+          case 0, 1 -> isAnyDone(send(operation, true, false, ""), first);
           // Who was asked first may be stopped beyond its lease, and go on while others do it.
           case 2, 3, 4 -> isDone(first, random.nextInt(MOST_PATIENCE)) || askOthers(operation);
           default -> isDone(first.join());
         };
     done = done || askOthers(operation);
-    if (done | isDone(first.join())) {
+    if (isDone(first.join()) || done) {
       acknowledged.add(operation);
     }
+  }
+
+  /** Waits for both. */
+  private static boolean isAnyDone(CompletableFuture<Answer> one, CompletableFuture<Answer> two) {
+    boolean done = isDone(one.join());
+    return isDone(two.join()) || done;
   }
 
   /** Two operations have one key and differ in their scope, unless the upstream knows no scopes. */
   private Heard.Operation next() {
     String scope = SCOPES.get(mine.size() % 2);
-    if (mine.size() % 2 == 0 || policy == HistoryChecker.Policy.PROBE) {
+    if (mine.size() % 2 == 0 || !lab.setup().orders().isEmpty()) {
       latestKey = isTimed ? timedKey() : name + '-' + mine.size();
     }
     return new Heard.Operation(scope, latestKey);

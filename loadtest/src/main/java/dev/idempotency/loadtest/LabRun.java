@@ -65,10 +65,20 @@ final class LabRun {
       happened = happened(lab, heard);
       violations = new ArrayList<>(lab.ended());
     }
-    violations.addAll(
-        new HistoryChecker(policy, false, setup.safety() == Safety.GUARD).check(heard, happened));
+    violations.addAll(new HistoryChecker(policy, allowed()).check(heard, happened));
     tell(heard, happened, violations);
     return violations;
+  }
+
+  private HistoryChecker.Allowance[] allowed() {
+    List<HistoryChecker.Allowance> allowed = new ArrayList<>();
+    if (setup.safety() == Safety.GUARD) {
+      allowed.add(HistoryChecker.Allowance.GUARD);
+    }
+    if (policy == HistoryChecker.Policy.RETRY && setup.orders().isEmpty()) {
+      allowed.add(HistoryChecker.Allowance.EFFECT_PER_ATTEMPT);
+    }
+    return allowed.toArray(HistoryChecker.Allowance[]::new);
   }
 
   private void play(Laboratory lab, History history)
@@ -80,8 +90,11 @@ final class LabRun {
             .build();
     RandomGenerator random = new SplittableRandom(plan.seed());
     List<LabClient> clients = new ArrayList<>();
+    // A database may have the orders of earlier runs.
+    String run = setup.orders().isEmpty() ? "key" : Long.toString(System.currentTimeMillis(), 36);
     for (int i = 0; i < plan.clients(); i++) {
-      clients.add(new LabClient(lab, http, history, "c" + i, policy, random.nextLong()));
+      String name = run + '-' + i;
+      clients.add(new LabClient(lab, http, history, name, policy, random.nextLong()));
     }
     ExecutorService threads = Executors.newFixedThreadPool(plan.clients());
     try {

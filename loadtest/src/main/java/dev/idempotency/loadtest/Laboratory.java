@@ -43,12 +43,16 @@ final class Laboratory implements Closeable {
     this.orders = launchOrders();
     this.store = openStore();
     try {
+      awaitOrders();
       archiveClasses();
       for (String policy : setup.policies()) {
         stations.add(station(policy, Station.Oddity.NONE));
       }
       awaitAll();
-    } catch (IOException | InterruptedException e) {
+      if (!ended.isEmpty()) {
+        throw new IllegalStateException(ended.get(0).seen());
+      }
+    } catch (IOException | InterruptedException | IllegalStateException e) {
       close();
       throw e;
     }
@@ -61,7 +65,7 @@ final class Laboratory implements Closeable {
         case SENTINEL -> new SentinelStore(setup.redis(), folder);
         case CLUSTER -> new ClusterStore(setup.redis(), folder);
       };
-    } catch (IOException | InterruptedException e) {
+    } catch (IOException | InterruptedException | IllegalStateException e) {
       orders.close();
       throw e;
     }
@@ -180,7 +184,12 @@ final class Laboratory implements Closeable {
   private void awaitOrders() throws IOException, InterruptedException {
     Until.holds(
         "the order service answers, see " + folder.resolve("orders.log"),
-        () -> Ports.answers(ordersPort));
+        () -> {
+          if (!orders.isAlive()) {
+            throw new IllegalStateException("the order service ended: " + orders.lastLines());
+          }
+          return Ports.answers(ordersPort);
+        });
   }
 
   /**

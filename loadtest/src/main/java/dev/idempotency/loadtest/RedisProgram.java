@@ -40,10 +40,10 @@ final class RedisProgram {
         return Path.of(name);
       }
     }
-    return unpack(folder);
+    return carried(folder);
   }
 
-  private static boolean isNewEnough(String program) {
+  static boolean isNewEnough(String program) {
     try {
       Process process = new ProcessBuilder(program, "--version").start();
       process.getOutputStream().close();
@@ -55,7 +55,8 @@ final class RedisProgram {
     }
   }
 
-  private static Path unpack(Path folder) throws IOException {
+  /** The one that the class path carries, as a file. */
+  static Path carried(Path folder) throws IOException {
     String os = System.getProperty("os.name").toLowerCase(Locale.ROOT);
     String arch = System.getProperty("os.arch").toLowerCase(Locale.ROOT);
     String name =

@@ -52,7 +52,7 @@ final class SentinelStore implements LabStore {
         watch(program, Files.createDirectories(folder.resolve("sentinel-" + i)));
       }
       awaitReady();
-    } catch (IOException | InterruptedException e) {
+    } catch (IOException | InterruptedException | IllegalStateException e) {
       close();
       throw e;
     }

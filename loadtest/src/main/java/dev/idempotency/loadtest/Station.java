@@ -6,7 +6,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,21 +45,21 @@ final class Station implements Closeable {
 
   private static final String YAML =
       """
-      listen: 127.0.0.1:%d
-      admin: 127.0.0.1:%d
+      listen: 127.0.0.1:%s
+      admin: 127.0.0.1:%s
       store: { url: "%s", timeout: 500ms }
       drain: 1s
       threads: 1
       sweep: { every: 1s }
       upstreams:
-        orders: { url: "http://127.0.0.1:%d", connect-timeout: 500ms, response-timeout: 3s }
+        orders: { url: "http://127.0.0.1:%s", connect-timeout: 500ms, response-timeout: 3s }
       routes:
         - name: orders
           path: /orders
           upstream: orders
           idempotency: required
           scope: [ "header:Authorization" ]
-          lease: %dms
+          lease: %sms
           unknown: %s
           retention: 1h
           %s
@@ -92,9 +91,7 @@ final class Station implements Closeable {
   }
 
   private String yaml(String policy) {
-    return String.format(
-        Locale.ROOT,
-        YAML,
+    return YAML.formatted(
         port,
         adminPort,
         store.url(),
