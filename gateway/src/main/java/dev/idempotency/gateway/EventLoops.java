@@ -34,6 +34,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -56,6 +57,7 @@ final class EventLoops {
       BodyBudget budget,
       BodyBudget backlog,
       RouteCallers callers,
+      LongSupplier wallClock,
       ExchangeListener listener) {
     AddressResolverGroup<InetSocketAddress> resolver =
         new NameResolvers(transport, resolveInterval(configuration));
@@ -87,7 +89,7 @@ final class EventLoops {
               routes,
               page,
               store,
-              new LoopScheduler(loop),
+              new LoopScheduler(loop, wallClock),
               budget,
               backlog,
               places,

@@ -29,6 +29,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import java.util.function.ToIntFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -58,6 +59,7 @@ final class Gateway implements AutoCloseable {
       Configuration configuration,
       String version,
       Transport transport,
+      LongSupplier wallClock,
       List<ExchangeListener> others)
       throws StartupException {
     this.configuration = configuration;
@@ -72,7 +74,16 @@ final class Gateway implements AutoCloseable {
     this.backlog = new BodyBudget(configuration.limits().backlog());
     this.loops =
         new EventLoops(
-            configuration, group, transport, stores, tls, budget, backlog, callers, heard);
+            configuration,
+            group,
+            transport,
+            stores,
+            tls,
+            budget,
+            backlog,
+            callers,
+            wallClock,
+            heard);
     this.server =
         new HttpServer(
             transport, group, EdgeOptions.server(configuration), loops::exchanges, heard::bug);
@@ -150,17 +161,22 @@ final class Gateway implements AutoCloseable {
   /** Starts a gateway on a transport other than the best one here. */
   static Gateway start(Configuration configuration, String version, Transport transport)
       throws StartupException {
-    return start(configuration, version, transport, List.of());
+    return start(configuration, version, transport, System::currentTimeMillis, List.of());
   }
 
-  /** Starts a gateway that others listen to as well. */
+  /**
+   * Starts a gateway that others listen to as well.
+   *
+   * @param wallClock milliseconds since 1970, as exchanges have them
+   */
   static Gateway start(
       Configuration configuration,
       String version,
       Transport transport,
+      LongSupplier wallClock,
       List<ExchangeListener> others)
       throws StartupException {
-    return new Gateway(configuration, version, transport, others);
+    return new Gateway(configuration, version, transport, wallClock, others);
   }
 
   private void listen(List<Listener> wanted) throws StartupException {

@@ -6,9 +6,18 @@ import java.time.Duration;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 
-/** The time of one event loop. */
-record LoopScheduler(EventLoop loop) implements Scheduler {
+/**
+ * The time of one event loop.
+ *
+ * @param wallClock milliseconds since 1970
+ */
+record LoopScheduler(EventLoop loop, LongSupplier wallClock) implements Scheduler {
+
+  LoopScheduler(EventLoop loop) {
+    this(loop, System::currentTimeMillis);
+  }
 
   @Override
   public long nanoTime() {
@@ -17,7 +26,7 @@ record LoopScheduler(EventLoop loop) implements Scheduler {
 
   @Override
   public long currentTimeMillis() {
-    return System.currentTimeMillis();
+    return wallClock.getAsLong();
   }
 
   @Override

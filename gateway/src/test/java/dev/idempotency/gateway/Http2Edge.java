@@ -46,6 +46,7 @@ final class Http2Edge implements AutoCloseable {
               budget,
               budget,
               RouteCallers.open(configuration, heard),
+              System::currentTimeMillis,
               heard);
       server =
           new HttpServer(

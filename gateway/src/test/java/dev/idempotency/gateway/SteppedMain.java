@@ -11,7 +11,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The gateway, which dies or stops at a step of an exchange: at its n-th {@code -Dstep=SENDING:3}
- * it halts, or with {@code -Dstep=SENDING:3:stop} stops until somebody continues it.
+ * it halts, or with {@code -Dstep=SENDING:3:stop} stops until somebody continues it. With {@code
+ * -Dclock=30000} its clock is that many milliseconds ahead.
  */
 final class SteppedMain {
 
@@ -22,14 +23,27 @@ final class SteppedMain {
     if (!(command instanceof Command.Run run)) {
       throw new IllegalArgumentException("expected: what runs a gateway");
     }
-    String[] at = System.getProperty("step").split(":", -1);
-    Ending ending =
-        new Ending(Step.valueOf(at[0]), new AtomicInteger(Integer.parseInt(at[1])), at.length > 2);
+    long ahead = Long.getLong("clock", 0);
     Gateway gateway =
-        Gateway.start(run.configuration(), "stepped", Transport.best(), List.of(ending));
+        Gateway.start(
+            run.configuration(),
+            "stepped",
+            Transport.best(),
+            () -> System.currentTimeMillis() + ahead,
+            endings());
     Runtime.getRuntime().addShutdownHook(new Thread(gateway::close));
     // The gateway's own threads let a process end.
     new CountDownLatch(1).await();
+  }
+
+  private static List<ExchangeListener> endings() {
+    String step = System.getProperty("step");
+    if (step == null) {
+      return List.of();
+    }
+    String[] at = step.split(":", -1);
+    return List.of(
+        new Ending(Step.valueOf(at[0]), new AtomicInteger(Integer.parseInt(at[1])), at.length > 2));
   }
 
   /** Ends the process in the middle of the step: nothing that follows it is done. */

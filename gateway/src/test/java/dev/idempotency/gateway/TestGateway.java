@@ -1,5 +1,7 @@
 package dev.idempotency.gateway;
 
+import static org.awaitility.Awaitility.await;
+
 import dev.idempotency.gateway.config.Command;
 import dev.idempotency.gateway.exchange.ExchangeListener;
 import dev.idempotency.gateway.testing.RawClient;
@@ -8,6 +10,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
@@ -99,6 +102,12 @@ final class TestGateway implements AutoCloseable {
 
   int adminPort() {
     return gateway.adminPort();
+  }
+
+  /** The same gateway, when it can be asked something: a PostgreSQL takes a moment to prepare. */
+  TestGateway ready() {
+    await().atMost(Duration.ofSeconds(20)).until(this::isReady);
+    return this;
   }
 
   /** Whether it says that requests should come. */

@@ -5,6 +5,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,12 +26,16 @@ final class Child implements Closeable {
       "trap '' INT HUP; exec 3<&0; LOG=$1; shift; \"$@\" </dev/null >>\"$LOG\" 2>&1 & P=$!; echo $P;"
           + " exec >/dev/null; cat <&3 >/dev/null; kill -9 $P; wait $P";
 
+  private static final int LAST_LINES = 20;
+
   private final Process watch;
   private final ProcessHandle child;
+  private final Path log;
 
-  private Child(Process watch, ProcessHandle child) {
+  private Child(Process watch, ProcessHandle child, Path log) {
     this.watch = watch;
     this.child = child;
+    this.log = log;
   }
 
   /**
@@ -49,7 +54,13 @@ final class Child implements Closeable {
     ProcessHandle child =
         ProcessHandle.of(Long.parseLong(pid))
             .orElseThrow(() -> new IOException(command.get(0) + " ended at once, see " + log));
-    return new Child(watch, child);
+    return new Child(watch, child, log);
+  }
+
+  /** What it, or the one before it, has said last. */
+  String lastLines() throws IOException {
+    List<String> lines = Files.readAllLines(log, StandardCharsets.UTF_8);
+    return String.join("\n", lines.subList(Math.max(0, lines.size() - LAST_LINES), lines.size()));
   }
 
   boolean isAlive() {

@@ -13,8 +13,16 @@ enum Fault {
   GATEWAY_STOPPED,
   GATEWAY_DIES_AT_STEP,
   GATEWAY_STOPS_AT_STEP,
+  /** By half a minute, forth or back, until it is started again. */
+  GATEWAY_CLOCK_SHIFTED,
   REDIS_KILLED,
   REDIS_STOPPED,
+  /** Killed, and started again with nothing. */
+  REDIS_EMPTIED,
+  REDIS_FAILED_OVER,
+  /** The replica lacks what was written last. */
+  REDIS_FAILED_OVER_WITH_LOSS,
+  REDIS_SLOTS_MOVED,
   UPSTREAM_KILLED,
   UPSTREAM_STOPPED,
   STORE_CUT,
@@ -38,6 +46,7 @@ enum Fault {
           "SETTLED",
           "ANSWERED");
   private static final int SLOW_MILLIS = 150;
+  private static final long CLOCK_MILLIS = 30_000;
   private static final int MOST_OCCURRENCES = 5;
 
   /** The steps that a gateway may die at. */
@@ -45,8 +54,26 @@ enum Fault {
     return STEPS;
   }
 
-  boolean needsSteps() {
-    return this == GATEWAY_DIES_AT_STEP || this == GATEWAY_STOPS_AT_STEP;
+  /** Whether this can happen there. */
+  boolean fits(Setup setup) {
+    return switch (this) {
+      case GATEWAY_DIES_AT_STEP, GATEWAY_STOPS_AT_STEP, GATEWAY_CLOCK_SHIFTED -> setup.hasSteps();
+      case REDIS_EMPTIED -> setup.topology() == Topology.STANDALONE;
+      case REDIS_FAILED_OVER, REDIS_FAILED_OVER_WITH_LOSS -> setup.topology() == Topology.SENTINEL;
+      case REDIS_SLOTS_MOVED -> setup.topology() == Topology.CLUSTER;
+      default -> true;
+    };
+  }
+
+  /** Whether the contract holds all the same: a route that asks for nothing may lose records. */
+  boolean isSafe(Safety safety) {
+    return switch (this) {
+      // Keys that carry their time are compared with the gateway's clock.
+      case GATEWAY_CLOCK_SHIFTED -> safety != Safety.GUARD;
+      case REDIS_EMPTIED -> safety == Safety.GUARD;
+      case REDIS_FAILED_OVER, REDIS_FAILED_OVER_WITH_LOSS -> safety != Safety.NONE;
+      default -> true;
+    };
   }
 
   /**
@@ -55,41 +82,55 @@ enum Fault {
    * @return what exactly was done
    */
   String strike(Laboratory lab, RandomGenerator random) throws IOException, InterruptedException {
-    int gateway = random.nextInt(Laboratory.GATEWAYS);
-    long millis = 200 + random.nextInt(1_500);
+    int gateway = random.nextInt(Setup.GATEWAYS);
+    long millis = 200L + random.nextInt(1_500);
     long beyondLease = Laboratory.LEASE.toMillis() + 200 + random.nextInt(1_500);
     String step =
         STEPS.get(random.nextInt(STEPS.size())) + ':' + (1 + random.nextInt(MOST_OCCURRENCES));
-    String where = word() + " gateway " + gateway;
+    String where = name().toLowerCase(Locale.ROOT).replace('_', ' ');
+    if (!name().startsWith("REDIS") && this != UPSTREAM_KILLED && this != UPSTREAM_STOPPED) {
+      where += ", gateway " + gateway;
+    }
     switch (this) {
-      case GATEWAY_KILLED -> lab.restartGateway(gateway, "");
-      case GATEWAY_STOPPED -> stop(lab.gateway(gateway), beyondLease);
+      case GATEWAY_KILLED -> lab.restartGateway(gateway, Station.Oddity.NONE);
+      case GATEWAY_STOPPED -> stop(lab.gateway(gateway).process(), beyondLease);
       case GATEWAY_DIES_AT_STEP -> {
-        lab.restartGateway(gateway, step);
+        lab.restartGateway(gateway, Station.Oddity.at(step));
         TimeUnit.MILLISECONDS.sleep(millis + 500);
-        lab.restartGateway(gateway, "");
+        lab.restartGateway(gateway, Station.Oddity.NONE);
         return where + " at " + step;
       }
       case GATEWAY_STOPS_AT_STEP -> {
-        lab.restartGateway(gateway, step + ":stop");
+        lab.restartGateway(gateway, Station.Oddity.at(step + ":stop"));
         TimeUnit.MILLISECONDS.sleep(beyondLease + 500);
-        lab.gateway(gateway).signal("CONT");
+        lab.gateway(gateway).process().signal("CONT");
         TimeUnit.MILLISECONDS.sleep(millis);
-        lab.restartGateway(gateway, "");
+        lab.restartGateway(gateway, Station.Oddity.NONE);
         return where + " at " + step;
       }
-      case REDIS_KILLED -> lab.restartRedis();
-      case REDIS_STOPPED -> stop(lab.redis(), millis);
+      case GATEWAY_CLOCK_SHIFTED -> {
+        long ahead = random.nextBoolean() ? CLOCK_MILLIS : -CLOCK_MILLIS;
+        lab.restartGateway(gateway, Station.Oddity.ahead(ahead));
+        return where + " by " + ahead + " ms";
+      }
+      case REDIS_KILLED -> lab.store().restart(random);
+      case REDIS_STOPPED -> stop(lab.store().server(random), millis);
+      case REDIS_EMPTIED -> lab.store().restartEmpty();
+      case REDIS_FAILED_OVER -> lab.store().failOver(false);
+      case REDIS_FAILED_OVER_WITH_LOSS -> lab.store().failOver(true);
+      case REDIS_SLOTS_MOVED -> lab.store().moveSlots(random);
       case UPSTREAM_KILLED -> lab.restartOrders();
       case UPSTREAM_STOPPED -> stop(lab.orders(), beyondLease);
-      case STORE_CUT -> lab.store(gateway).cut();
-      case STORE_SLOW -> fail(lab.store(gateway), Relay.Mode.SLOW, millis);
-      case STORE_ANSWERS_LOST -> fail(lab.store(gateway), Relay.Mode.NO_ANSWERS, millis);
-      case STORE_PARTITIONED -> fail(lab.store(gateway), Relay.Mode.HOLE, beyondLease);
-      case UPSTREAM_CUT -> lab.upstream(gateway).cut();
-      case UPSTREAM_ANSWERS_LOST -> fail(lab.upstream(gateway), Relay.Mode.NO_ANSWERS, millis);
-      case CLIENTS_CUT -> lab.clients(gateway).cut();
-      case CLIENT_ANSWERS_LOST -> fail(lab.clients(gateway), Relay.Mode.NO_ANSWERS, millis);
+      case STORE_CUT -> lab.gateway(gateway).store().cut();
+      case STORE_SLOW -> fail(lab.gateway(gateway).store(), Relay.Mode.SLOW, millis);
+      case STORE_ANSWERS_LOST -> fail(lab.gateway(gateway).store(), Relay.Mode.NO_ANSWERS, millis);
+      case STORE_PARTITIONED -> fail(lab.gateway(gateway).store(), Relay.Mode.HOLE, beyondLease);
+      case UPSTREAM_CUT -> lab.gateway(gateway).upstream().cut();
+      case UPSTREAM_ANSWERS_LOST ->
+          fail(lab.gateway(gateway).upstream(), Relay.Mode.NO_ANSWERS, millis);
+      case CLIENTS_CUT -> lab.gateway(gateway).clients().cut();
+      case CLIENT_ANSWERS_LOST ->
+          fail(lab.gateway(gateway).clients(), Relay.Mode.NO_ANSWERS, millis);
     }
     return where;
   }
@@ -103,11 +144,6 @@ enum Fault {
   private static void fail(Relay relay, Relay.Mode mode, long millis) throws InterruptedException {
     relay.fail(mode, SLOW_MILLIS);
     TimeUnit.MILLISECONDS.sleep(millis);
-    relay.pass();
-    relay.cut();
-  }
-
-  private String word() {
-    return name().toLowerCase(Locale.ROOT).replace('_', ' ') + ',';
+    relay.mend();
   }
 }

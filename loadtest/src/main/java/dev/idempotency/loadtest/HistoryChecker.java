@@ -21,16 +21,27 @@ final class HistoryChecker {
     PROBE
   }
 
+  /** What is allowed besides. */
+  enum Allowance {
+    /** The route forwards without protection while the store is away. */
+    BYPASS,
+    /** The route refuses, after a loss, what may have been forgotten. */
+    GUARD,
+    /**
+     * The upstream takes attempts of an operation for operations, which a route must not say {@code
+     * retry} to: then two of them may be told to clients, where a gateway was cut off from the
+     * store beyond its lease. What is replayed is the same all the same.
+     */
+    EFFECT_PER_ATTEMPT
+  }
+
   private final Policy policy;
-  private final boolean bypass;
+  private final Set<Allowance> allowed;
   private final List<Violation> violations = new ArrayList<>();
 
-  /**
-   * @param bypass whether the route forwards without protection while the store is away
-   */
-  HistoryChecker(Policy policy, boolean bypass) {
+  HistoryChecker(Policy policy, Allowance... allowed) {
     this.policy = policy;
-    this.bypass = bypass;
+    this.allowed = Set.of(allowed);
   }
 
   /**
@@ -61,13 +72,13 @@ final class HistoryChecker {
     Answer.Response first = null;
     for (Heard heard : told) {
       if (heard.bypassed()) {
-        require(bypass, Rule.BYPASS_WHERE_ALLOWED, key, heard.answer());
+        require(allowed.contains(Allowance.BYPASS), Rule.BYPASS_WHERE_ALLOWED, key, heard.answer());
       }
       if (!(heard.answer() instanceof Answer.Response response)) {
         continue;
       }
       boolean refused = "key-reused".equals(response.problem());
-      if (response.isSuccess() && heard.original()) {
+      if (response.isSuccess() && heard.original() && isFinal(response)) {
         first = first == null ? response : first;
         require(
             first.tellsTheSameAs(response), Rule.ANSWERS_ARE_EQUAL, key, first + ", " + response);
@@ -81,14 +92,20 @@ final class HistoryChecker {
     told.stream().filter(Heard::last).forEach(heard -> checkEnd(key, heard.answer()));
   }
 
-  /** After all faults a duplicate finds the operation done, or unknown and held. */
+  private boolean isFinal(Answer.Response response) {
+    return response.replayed() || !allowed.contains(Allowance.EFFECT_PER_ATTEMPT);
+  }
+
+  /** After all faults a duplicate finds the operation done, or held for a reason. */
   private void checkEnd(String key, Answer answer) {
-    boolean held =
-        policy == Policy.HOLD
-            && answer instanceof Answer.Response response
-            && "outcome-unknown".equals(response.problem());
-    boolean done = answer instanceof Answer.Response response && response.isSuccess();
-    require(done || held, Rule.NOTHING_IS_STUCK, key, answer);
+    if (!(answer instanceof Answer.Response response)) {
+      require(false, Rule.NOTHING_IS_STUCK, key, answer);
+      return;
+    }
+    boolean held = policy == Policy.HOLD && "outcome-unknown".equals(response.problem());
+    boolean refused =
+        allowed.contains(Allowance.GUARD) && "store-recovering".equals(response.problem());
+    require(response.isSuccess() || held || refused, Rule.NOTHING_IS_STUCK, key, answer);
   }
 
   private void checkStrangers(Map<Heard.Operation, List<Heard>> operations) {
@@ -115,13 +132,18 @@ final class HistoryChecker {
       Effects happened) {
     long acknowledged =
         scopes.stream()
-            .filter(scope -> isAcknowledged(operations.get(new Heard.Operation(scope, key))))
+            .filter(
+                scope ->
+                    isAcknowledged(
+                        operations.getOrDefault(new Heard.Operation(scope, key), List.of())))
             .count();
     require(happened.effects() >= acknowledged, Rule.ACKNOWLEDGED_HAPPENED, key, happened);
     if (policy == Policy.RETRY) {
       Set<Long> numbers = new HashSet<>(happened.numbers());
       boolean distinct = scopes.size() > 1 || numbers.size() == happened.numbers().size();
       require(distinct, Rule.ATTEMPTS_ARE_NUMBERED, key, happened);
+    }
+    if (allowed.contains(Allowance.EFFECT_PER_ATTEMPT)) {
       return;
     }
     require(happened.effects() <= scopes.size(), Rule.AT_MOST_ONE_EFFECT, key, happened);

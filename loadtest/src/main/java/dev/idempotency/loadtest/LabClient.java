@@ -12,8 +12,11 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.random.RandomGenerator;
 
 /**
@@ -27,35 +30,38 @@ final class LabClient {
 
   private static final Duration TIMEOUT = Duration.ofSeconds(6);
   private static final int MOST_RETRIES = 4;
+  private static final int MOST_PAUSE = 600;
+  private static final int MOST_PATIENCE = 1_500;
   private static final List<String> SCOPES = List.of("alice", "bob");
 
   private final Laboratory lab;
   private final HttpClient http;
   private final History history;
   private final String name;
-  private final boolean misleading;
+  private final HistoryChecker.Policy policy;
   private final RandomGenerator random;
   private final List<Heard.Operation> mine = new ArrayList<>();
   private final Set<Heard.Operation> acknowledged = new HashSet<>();
+  private final boolean isTimed;
+  private String latestKey = "";
 
   /**
    * @param name begins each of its keys
-   * @param misleading whether the upstream is asked to release operations, too, whose next attempt
-   *     has the first number again
    */
   LabClient(
       Laboratory lab,
       HttpClient http,
       History history,
       String name,
-      boolean misleading,
+      HistoryChecker.Policy policy,
       long seed) {
     this.lab = lab;
     this.http = http;
     this.history = history;
     this.name = name;
-    this.misleading = misleading;
+    this.policy = policy;
     this.random = new SplittableRandom(seed);
+    this.isTimed = lab.setup().safety() == Safety.GUARD;
   }
 
   /** Sends one operation after the other. */
@@ -75,22 +81,63 @@ final class LabClient {
   }
 
   private void begin() {
-    String key = name + '-' + mine.size() / 2;
-    // Two operations have one key and differ in their scope.
-    Heard.Operation operation = new Heard.Operation(SCOPES.get(mine.size() % 2), key);
+    Heard.Operation operation = next();
     mine.add(operation);
     CompletableFuture<Answer> first = send(operation, true, false, behaviour());
-    CompletableFuture<Answer> second =
-        random.nextInt(4) == 0
-            ? send(operation, true, false, "")
-            : CompletableFuture.completedFuture(new Answer.None("not sent"));
-    boolean done = isDone(first.join()) | isDone(second.join());
+    boolean done =
+        switch (random.nextInt(8)) {
+          case 0, 1 -> isAnyDone(send(operation, true, false, ""), first);
+          // Who was asked first may be stopped beyond its lease, and go on while others do it.
+          case 2, 3, 4 -> isDone(first, random.nextInt(MOST_PATIENCE)) || askOthers(operation);
+          default -> isDone(first.join());
+        };
+    done = done || askOthers(operation);
+    if (isDone(first.join()) || done) {
+      acknowledged.add(operation);
+    }
+  }
+
+  /** Waits for both. */
+  private static boolean isAnyDone(CompletableFuture<Answer> one, CompletableFuture<Answer> two) {
+    boolean done = isDone(one.join());
+    return isDone(two.join()) || done;
+  }
+
+  /** Two operations have one key and differ in their scope, unless the upstream knows no scopes. */
+  private Heard.Operation next() {
+    String scope = SCOPES.get(mine.size() % 2);
+    if (mine.size() % 2 == 0 || !lab.setup().orders().isEmpty()) {
+      latestKey = isTimed ? timedKey() : name + '-' + mine.size();
+    }
+    return new Heard.Operation(scope, latestKey);
+  }
+
+  /** A UUID of version 7. */
+  private String timedKey() {
+    long high = System.currentTimeMillis() << 16 | 0x7000 | random.nextInt(0x1000);
+    return new UUID(high, random.nextLong() >>> 2 | Long.MIN_VALUE).toString();
+  }
+
+  private boolean askOthers(Heard.Operation operation) {
+    boolean done = false;
     for (int i = 0; !done && i < MOST_RETRIES; i++) {
-      pause(random.nextInt(300));
+      pause(random.nextInt(MOST_PAUSE));
       done = isDone(send(operation, true, false, "").join());
     }
-    if (done) {
-      acknowledged.add(operation);
+    return done;
+  }
+
+  /** Waits so long; says whether it is done by then. */
+  private static boolean isDone(CompletableFuture<Answer> answer, long millis) {
+    try {
+      return isDone(answer.get(millis, TimeUnit.MILLISECONDS));
+    } catch (TimeoutException e) {
+      return false;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    } catch (ExecutionException e) {
+      throw new IllegalStateException(e);
     }
   }
 
@@ -98,7 +145,8 @@ final class LabClient {
     return switch (random.nextInt(20)) {
       case 0 -> "drop=after";
       case 1 -> "drop=before";
-      case 2 -> misleading ? "fail=before" : "";
+      // Released: the next attempt has the first number again.
+      case 2 -> policy == HistoryChecker.Policy.HOLD ? "fail=before" : "";
       case 3 -> "delay=2s";
       case 4, 5, 6 -> "delay=400ms";
       case 7, 8, 9, 10 -> "delay=40ms";
@@ -135,15 +183,21 @@ final class LabClient {
     }
   }
 
-  private static boolean isPassing(Answer answer) {
-    return !(answer instanceof Answer.Response response)
-        || response.status() >= 500
-        || "request-in-flight".equals(response.problem());
+  private boolean isPassing(Answer answer) {
+    if (!(answer instanceof Answer.Response response)) {
+      return true;
+    }
+    return switch (response.problem() == null ? "" : response.problem()) {
+      case "request-in-flight" -> true;
+      case "outcome-unknown" -> response.status() >= 500 || policy == HistoryChecker.Policy.PROBE;
+      case "store-recovering" -> !isTimed;
+      default -> response.status() >= 500;
+    };
   }
 
   private CompletableFuture<Answer> send(
       Heard.Operation operation, boolean original, boolean last, String behaviour) {
-    int port = lab.port(random.nextInt(Laboratory.GATEWAYS));
+    int port = lab.port(random.nextInt(Setup.GATEWAYS));
     String quantity = original ? "1" : "2";
     HttpRequest.Builder request =
         HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/orders"))

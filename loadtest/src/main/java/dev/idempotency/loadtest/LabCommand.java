@@ -3,28 +3,16 @@ package dev.idempotency.loadtest;
 import java.io.File;
 import java.io.IOException;
 import java.io.PrintStream;
-import java.net.http.HttpClient;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
-import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Comparator;
-import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
-import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
-import java.util.random.RandomGenerator;
 import java.util.stream.Stream;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -42,8 +30,6 @@ final class LabCommand implements Callable<Integer> {
   private static final int HELD = 0;
   private static final int BROKEN = 1;
   private static final int NOT_RUN = 2;
-  private static final int SHOWN = 20;
-  private static final Duration PATIENCE = Duration.ofSeconds(15);
 
   private final PrintStream out;
 
@@ -53,8 +39,34 @@ final class LabCommand implements Callable<Integer> {
   @Option(names = "--duration", description = "in seconds (default: ${DEFAULT-VALUE})")
   private double duration = 60;
 
-  @Option(names = "--unknown", description = "hold or retry (default: ${DEFAULT-VALUE})")
-  private String unknown = "hold";
+  @Option(
+      names = "--unknown",
+      description =
+          "what the route does with an unknown outcome: hold, retry or probe"
+              + " (default: ${DEFAULT-VALUE})")
+  private HistoryChecker.Policy unknown = HistoryChecker.Policy.HOLD;
+
+  @Option(
+      names = "--topology",
+      description =
+          "of Redis: standalone, sentinel (a primary, a replica, three sentinels) or cluster"
+              + " (three masters) (default: ${DEFAULT-VALUE})")
+  private Topology topology = Topology.STANDALONE;
+
+  @Option(
+      names = "--safety",
+      description =
+          "what the route asks for: none, replicas (writes must reach one) or guard (what a loss"
+              + " may have forgotten is refused); default: replicas with sentinel, else none")
+  private Safety[] safety = {};
+
+  @Option(
+      names = "--faults",
+      split = ",",
+      description =
+          "only these, such as GATEWAY_KILLED,REDIS_EMPTIED"
+              + " (default: all that the contract survives there)")
+  private List<Fault> faults = List.of();
 
   @Option(names = "--clients", description = "how many (default: ${DEFAULT-VALUE})")
   private int clients = 8;
@@ -67,6 +79,16 @@ final class LabCommand implements Callable<Integer> {
   private String gateway =
       "gateway/target/idempotency-gateway.jar" + File.pathSeparator + "gateway/target/test-classes";
 
+  @Option(names = "--redis", description = "the program (default: the one on the path)")
+  private String redis = "";
+
+  @Option(
+      names = "--orders",
+      description =
+          "postgresql://… for the orders, which are left there: needed by probe; with it, retry"
+              + " has an upstream that dedupes by the key (default: in memory)")
+  private String orders = "";
+
   @Option(names = "--keep", description = "a folder for history, ledger and logs (default: none)")
   private String keep = "";
 
@@ -74,30 +96,54 @@ final class LabCommand implements Callable<Integer> {
     this.out = out;
   }
 
+  /** The command, which takes {@code standalone} for {@link Topology#STANDALONE} and so on. */
+  static CommandLine line(PrintStream out) {
+    return new CommandLine(new LabCommand(out)).setCaseInsensitiveEnumValuesAllowed(true);
+  }
+
   @Override
   public Integer call() throws InterruptedException {
     try {
-      HistoryChecker.Policy policy =
-          HistoryChecker.Policy.valueOf(unknown.toUpperCase(Locale.ROOT));
-      if (policy == HistoryChecker.Policy.PROBE || clients < 1 || duration <= 0) {
-        throw new IllegalArgumentException(
-            "--unknown hold or retry, --clients 1 or more, --duration above 0");
-      }
-      return inFolder(policy);
-    } catch (IllegalArgumentException | IOException | ExecutionException e) {
+      check();
+      return inFolder();
+    } catch (IllegalArgumentException
+        | IllegalStateException
+        | IOException
+        | ExecutionException e) {
       out.println("not run: " + (e.getMessage() == null ? e : e.getMessage()));
       return NOT_RUN;
     }
   }
 
-  private int inFolder(HistoryChecker.Policy policy)
-      throws IOException, InterruptedException, ExecutionException {
+  private void check() {
+    if (clients < 1 || duration <= 0) {
+      throw new IllegalArgumentException("--clients 1 or more, --duration above 0");
+    }
+    if (unknown == HistoryChecker.Policy.PROBE && orders.isEmpty()) {
+      throw new IllegalArgumentException(
+          "--unknown probe: only a service with a database can say what happened (add --orders"
+              + " postgresql://…)");
+    }
+    if (safety() == Safety.REPLICAS && topology != Topology.SENTINEL) {
+      throw new IllegalArgumentException(
+          "--safety replicas: only --topology sentinel has a replica");
+    }
+  }
+
+  private Safety safety() {
+    if (safety.length > 0) {
+      return safety[0];
+    }
+    return topology == Topology.SENTINEL ? Safety.REPLICAS : Safety.NONE;
+  }
+
+  private int inFolder() throws IOException, InterruptedException, ExecutionException {
     if (!keep.isEmpty()) {
-      return run(Files.createDirectories(Path.of(keep)).toAbsolutePath(), policy);
+      return run(Files.createDirectories(Path.of(keep)).toAbsolutePath());
     }
     Path folder = Files.createTempDirectory("laboratory-");
     try {
-      return run(folder, policy);
+      return run(folder);
     } finally {
       remove(folder);
     }
@@ -109,122 +155,47 @@ final class LabCommand implements Callable<Integer> {
     }
   }
 
-  private int run(Path folder, HistoryChecker.Policy policy)
-      throws IOException, InterruptedException, ExecutionException {
+  private int run(Path folder) throws IOException, InterruptedException, ExecutionException {
+    Setup setup =
+        new Setup(
+            gateway,
+            Setup.three(unknown),
+            topology,
+            safety(),
+            RedisProgram.find(redis, folder),
+            orders);
+    List<Fault> striking = striking(setup);
     out.println(
-        "seed " + seed + ", " + duration + " s, " + clients + " clients, unknown: " + unknown);
-    Path ledger;
-    List<Heard> heard;
-    try (Laboratory lab = new Laboratory(folder, gateway, unknown);
-        History history = new History(folder.resolve("history.txt"))) {
-      ledger = lab.ledger();
-      play(lab, history, policy);
-      heard = history.all();
-    }
-    Map<String, Effects> happened = Effects.read(ledger);
-    return judge(heard, happened, new HistoryChecker(policy, false).check(heard, happened));
+        "seed "
+            + seed
+            + ", "
+            + duration
+            + " s, "
+            + clients
+            + " clients, unknown "
+            + word(unknown)
+            + ", Redis "
+            + word(topology)
+            + ", safety "
+            + word(safety()));
+    LabRun.Plan plan = new LabRun.Plan(seed, duration, clients, striking);
+    return new LabRun(plan, setup, unknown, out).run(folder).isEmpty() ? HELD : BROKEN;
   }
 
-  private void play(Laboratory lab, History history, HistoryChecker.Policy policy)
-      throws IOException, InterruptedException, ExecutionException {
-    HttpClient http =
-        HttpClient.newBuilder()
-            .version(HttpClient.Version.HTTP_1_1)
-            .connectTimeout(Duration.ofSeconds(2))
-            .build();
-    RandomGenerator random = new SplittableRandom(seed);
-    List<LabClient> all = new ArrayList<>();
-    for (int i = 0; i < clients; i++) {
-      boolean misleading = policy == HistoryChecker.Policy.HOLD;
-      all.add(new LabClient(lab, http, history, "c" + i, misleading, random.nextLong()));
-    }
-    ExecutorService threads = Executors.newFixedThreadPool(clients);
-    try {
-      long until = System.nanoTime() + (long) (duration * 1e9);
-      List<Future<?>> running = each(threads, all, client -> client.run(until));
-      strike(lab, history, new SplittableRandom(seed + 1), until);
-      await(running);
-      lab.heal();
-      await(each(threads, all, client -> client.settle(Laboratory.LEASE.plus(PATIENCE))));
-    } finally {
-      threads.shutdownNow();
-    }
+  private static String word(Enum<?> value) {
+    return value.name().toLowerCase(Locale.ROOT);
   }
 
-  private static List<Future<?>> each(
-      ExecutorService threads, List<LabClient> clients, Consumer<LabClient> task) {
-    List<Future<?>> running = new ArrayList<>();
-    for (LabClient client : clients) {
-      running.add(threads.submit(() -> task.accept(client)));
+  private List<Fault> striking(Setup setup) {
+    List<Fault> fitting = Stream.of(Fault.values()).filter(fault -> fault.fits(setup)).toList();
+    if (faults.isEmpty()) {
+      return fitting.stream().filter(fault -> fault.isSafe(setup.safety())).toList();
     }
-    return running;
-  }
-
-  private static void await(List<Future<?>> running)
-      throws InterruptedException, ExecutionException {
-    for (Future<?> one : running) {
-      one.get();
-    }
-  }
-
-  private void strike(Laboratory lab, History history, RandomGenerator random, long until)
-      throws IOException, InterruptedException {
-    boolean steps = hasSteps();
-    Fault[] faults =
-        Arrays.stream(Fault.values())
-            .filter(fault -> steps || !fault.needsSteps())
-            .toArray(Fault[]::new);
-    Map<Fault, Integer> counts = new EnumMap<>(Fault.class);
-    while (System.nanoTime() - until < 0) {
-      Fault fault = faults[random.nextInt(faults.length)];
-      long begin = history.now();
-      String done = fault.strike(lab, random);
-      out.println(String.format(Locale.ROOT, "%7d ms  %s", begin, done));
-      counts.merge(fault, 1, Integer::sum);
-      TimeUnit.MILLISECONDS.sleep(100 + random.nextInt(600));
-    }
-    out.println("faults: " + counts);
-  }
-
-  private boolean hasSteps() {
-    for (String part : gateway.split(File.pathSeparator, -1)) {
-      if (Files.exists(Path.of(part, "dev/idempotency/gateway/SteppedMain.class"))) {
-        return true;
+    for (Fault fault : faults) {
+      if (!fitting.contains(fault)) {
+        throw new IllegalArgumentException("--faults: " + fault + " does not fit the rest");
       }
     }
-    return false;
-  }
-
-  private int judge(List<Heard> heard, Map<String, Effects> happened, List<Violation> violations) {
-    long told =
-        heard.stream()
-            .filter(one -> one.answer() instanceof Answer.Response r && r.isSuccess())
-            .count();
-    long operations = heard.stream().map(Heard::operation).distinct().count();
-    long held =
-        heard.stream()
-            .filter(
-                one ->
-                    one.last()
-                        && one.answer() instanceof Answer.Response response
-                        && "outcome-unknown".equals(response.problem()))
-            .count();
-    out.println(
-        "requests "
-            + heard.size()
-            + ", operations "
-            + operations
-            + ", answered with success "
-            + told
-            + ", held as unknown in the end "
-            + held
-            + ", effects "
-            + happened.values().stream().mapToLong(Effects::effects).sum());
-    for (Violation violation : violations.subList(0, Math.min(SHOWN, violations.size()))) {
-      out.println(
-          "VIOLATION " + violation.rule() + ", " + violation.key() + ": " + violation.seen());
-    }
-    out.println(violations.isEmpty() ? "verdict: PASS" : "verdict: FAIL, " + violations.size());
-    return violations.isEmpty() ? HELD : BROKEN;
+    return faults;
   }
 }

@@ -2,135 +2,93 @@ package dev.idempotency.loadtest;
 
 import java.io.Closeable;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.ServerSocket;
-import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
-import java.util.Locale;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Three gateways, a Redis that keeps every acknowledged write on disk, and the demo order service
- * with its ledger on disk: all of them processes, with a {@link Relay} on every hop.
+ * Gateways, a Redis that keeps every acknowledged write on disk, and the demo order service with
+ * its ledger on disk: all of them processes, with a {@link Relay} on every hop.
  *
  * <p>Threading: confined to one thread; gateways may be added, and relays used, from any.
  */
 final class Laboratory implements Closeable {
 
-  static final int GATEWAYS = 3;
   static final Duration LEASE = Duration.ofMillis(1_500);
-  private static final long START_SECONDS = 60;
-
-  private static final String YAML =
-      """
-      listen: 127.0.0.1:%d
-      admin: 127.0.0.1:%d
-      store: { url: "redis://127.0.0.1:%d", timeout: 500ms }
-      drain: 1s
-      threads: 1
-      upstreams:
-        orders: { url: "http://127.0.0.1:%d", connect-timeout: 500ms, response-timeout: 3s }
-      routes:
-        - name: orders
-          path: /orders
-          upstream: orders
-          idempotency: required
-          scope: [ "header:Authorization" ]
-          lease: %dms
-          unknown: %s
-          retention: 1h
-      """;
-
-  /** A gateway and its three hops. */
-  private final class Station {
-    final int port = freePort();
-    final int adminPort = freePort();
-    final Relay clients = Relay.to(port);
-    final Relay store = Relay.to(redisPort);
-    final Relay upstream = Relay.to(upstreamPort);
-    final Path file;
-    Child process;
-
-    Station(String policy, String step) throws IOException {
-      file = folder.resolve("gateway-" + port + ".yaml");
-      long lease = LEASE.toMillis();
-      Files.writeString(
-          file,
-          String.format(
-              Locale.ROOT, YAML, port, adminPort, store.port(), upstream.port(), lease, policy));
-      process = launch(step);
-    }
-
-    private Child launch(String step) throws IOException {
-      List<String> command = new ArrayList<>(java());
-      String main = step.isEmpty() ? "Main" : "SteppedMain";
-      if (!step.isEmpty()) {
-        command.add("-Dstep=" + step);
-      }
-      command.add("-cp");
-      command.add(classPath);
-      command.addAll(List.of("dev.idempotency.gateway." + main, "--config", file.toString()));
-      return Child.start(folder.resolve("gateways.log"), command);
-    }
-  }
 
   private final HttpClient http = HttpClient.newHttpClient();
+  private final Setup setup;
   private final Path folder;
-  private final String classPath;
-  private final int redisPort = freePort();
-  private final int upstreamPort = freePort();
+  private final int ordersPort = Ports.free();
   private final List<Station> stations = new CopyOnWriteArrayList<>();
-  private Child redis;
+  private final List<Violation> ended = new ArrayList<>();
+  private final LabStore store;
   private Child orders;
 
   /**
    * Starts everything.
    *
    * @param folder for configurations, logs, the ledger and what Redis keeps
-   * @param classPath of the gateway, with its test classes where it is to die at a step
-   * @param policy hold or retry
    */
-  Laboratory(Path folder, String classPath, String policy)
-      throws IOException, InterruptedException {
-    this(folder, classPath, Collections.nCopies(GATEWAYS, policy));
-  }
-
-  /**
-   * Starts everything.
-   *
-   * @param folder for configurations, logs, the ledger and what Redis keeps
-   * @param classPath of the gateway, with its test classes where it is to die at a step
-   * @param policies hold or retry, for each gateway
-   */
-  Laboratory(Path folder, String classPath, List<String> policies)
-      throws IOException, InterruptedException {
+  Laboratory(Path folder, Setup setup) throws IOException, InterruptedException {
     this.folder = folder;
-    this.classPath = classPath;
-    this.redis = launchRedis();
+    this.setup = setup;
     this.orders = launchOrders();
+    this.store = openStore();
     try {
-      for (String policy : policies) {
-        stations.add(new Station(policy, ""));
+      awaitOrders();
+      archiveClasses();
+      for (String policy : setup.policies()) {
+        stations.add(station(policy, Station.Oddity.NONE));
       }
       awaitAll();
-    } catch (IOException | InterruptedException e) {
+      if (!ended.isEmpty()) {
+        throw new IllegalStateException(ended.get(0).seen());
+      }
+    } catch (IOException | InterruptedException | IllegalStateException e) {
       close();
       throw e;
     }
   }
 
-  private static List<String> java() {
+  private LabStore openStore() throws IOException, InterruptedException {
+    try {
+      return switch (setup.topology()) {
+        case STANDALONE -> new StandaloneStore(setup.redis(), folder);
+        case SENTINEL -> new SentinelStore(setup.redis(), folder);
+        case CLUSTER -> new ClusterStore(setup.redis(), folder);
+      };
+    } catch (IOException | InterruptedException | IllegalStateException e) {
+      orders.close();
+      throw e;
+    }
+  }
+
+  private void archiveClasses() throws IOException, InterruptedException {
+    if (ClassArchive.isMissing(setup)) {
+      Path made = folder.resolve("classes.jsa");
+      try (Station station = station(setup.policies().get(0), Station.Oddity.archiving(made))) {
+        awaitReady(station);
+        station.process().signal("TERM");
+        Until.holds("a gateway ends when it is told to", () -> !station.process().isAlive());
+      }
+      ClassArchive.put(setup, made);
+    }
+  }
+
+  private Station station(String policy, Station.Oddity oddity) throws IOException {
+    return new Station(setup, folder, store.hop(), ordersPort, policy, oddity);
+  }
+
+  /** How processes of the gateway begin. */
+  static List<String> java() {
     return List.of(
         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
         "-XX:TieredStopAtLevel=1",
@@ -138,31 +96,14 @@ final class Laboratory implements Closeable {
         "-Xmx128m");
   }
 
-  private Child launchRedis() throws IOException {
-    return Child.start(
-        folder.resolve("redis.log"),
-        List.of(
-            "redis-server",
-            "--port",
-            Integer.toString(redisPort),
-            "--bind",
-            "127.0.0.1",
-            "--save",
-            "",
-            "--appendonly",
-            "yes",
-            // What was acknowledged survives a kill: without it, losing records would be allowed.
-            "--appendfsync",
-            "always",
-            "--dir",
-            folder.toString()));
-  }
-
   private Child launchOrders() throws IOException {
     List<String> command = new ArrayList<>(java());
     command.add("-Ddemo.ledger=" + ledger());
-    command.addAll(List.of("-cp", classPath, "dev.idempotency.gateway.Main", "demo"));
-    command.addAll(List.of("--upstream-only", "--upstream-listen", "127.0.0.1:" + upstreamPort));
+    command.addAll(List.of("-cp", setup.classPath(), "dev.idempotency.gateway.Main", "demo"));
+    command.addAll(List.of("--upstream-only", "--upstream-listen", "127.0.0.1:" + ordersPort));
+    if (!setup.orders().isEmpty()) {
+      command.addAll(List.of("--orders", setup.orders()));
+    }
     return Child.start(folder.resolve("orders.log"), command);
   }
 
@@ -170,62 +111,64 @@ final class Laboratory implements Closeable {
     return folder.resolve("ledger.jsonl");
   }
 
+  Setup setup() {
+    return setup;
+  }
+
   /** Where clients reach a gateway. */
   int port(int gateway) {
-    return stations.get(gateway).clients.port();
+    return stations.get(gateway).port();
   }
 
-  Relay clients(int gateway) {
-    return stations.get(gateway).clients;
+  Station gateway(int gateway) {
+    return stations.get(gateway);
   }
 
-  Relay store(int gateway) {
-    return stations.get(gateway).store;
-  }
-
-  Relay upstream(int gateway) {
-    return stations.get(gateway).upstream;
-  }
-
-  Child gateway(int gateway) {
-    return stations.get(gateway).process;
+  LabStore store() {
+    return store;
   }
 
   /**
    * Starts one more gateway and waits until it is ready.
    *
-   * @param policy hold or retry
+   * @param policy hold, retry or probe
    * @param step where it dies or stops
    * @return its number
    */
   int addGateway(String policy, String step) throws IOException, InterruptedException {
-    Station station = new Station(policy, step);
+    return addGateway(setup, policy, step);
+  }
+
+  /**
+   * The same with a gateway of another make.
+   *
+   * @param other its class path counts
+   */
+  int addGateway(Setup other, String policy, String step) throws IOException, InterruptedException {
+    Station.Oddity oddity = Station.Oddity.at(step);
+    Station station = new Station(other, folder, store.hop(), ordersPort, policy, oddity);
     stations.add(station);
     awaitReady(station);
     return stations.indexOf(station);
   }
 
-  /**
-   * Kills a gateway and starts it again.
-   *
-   * @param step where the new one dies or stops; empty for nowhere
-   */
-  void restartGateway(int gateway, String step) throws IOException, InterruptedException {
+  /** Kills a gateway and starts it again. */
+  void restartGateway(int gateway, Station.Oddity oddity) throws IOException, InterruptedException {
     Station station = stations.get(gateway);
-    station.process.kill();
-    station.process = station.launch(step);
+    note(gateway, station.restart(oddity));
     // It may have died at its step before anybody could see it ready.
     awaitReady(station);
   }
 
-  Child redis() {
-    return redis;
+  private void note(int gateway, @Nullable String seen) {
+    if (seen != null) {
+      ended.add(new Violation(Rule.GATEWAYS_STAY, "gateway " + gateway, seen));
+    }
   }
 
-  void restartRedis() throws IOException, InterruptedException {
-    redis.kill();
-    redis = launchRedis();
-    await(redisPort, redis);
+  /** Gateways that ended without being killed. */
+  List<Violation> ended() {
+    return List.copyOf(ended);
   }
 
   Child orders() {
@@ -235,100 +178,71 @@ final class Laboratory implements Closeable {
   void restartOrders() throws IOException, InterruptedException {
     orders.kill();
     orders = launchOrders();
-    await(upstreamPort, orders);
+    awaitOrders();
+  }
+
+  private void awaitOrders() throws IOException, InterruptedException {
+    Until.holds(
+        "the order service answers, see " + folder.resolve("orders.log"),
+        () -> {
+          if (!orders.isAlive()) {
+            throw new IllegalStateException("the order service ended: " + orders.lastLines());
+          }
+          return Ports.answers(ordersPort);
+        });
+  }
+
+  /**
+   * Whether the order service says that there is an order under the key. It may have been killed
+   * after it had committed one, and before it could write that into the ledger.
+   */
+  boolean hasOrder(String key) throws IOException, InterruptedException {
+    return get(ordersPort, "/orders/by-key/" + key) == 200;
   }
 
   /** Ends all faults: what is dead is started, what stands goes on, what is cut passes. */
   void heal() throws IOException, InterruptedException {
-    redis.signal("CONT");
     orders.signal("CONT");
-    for (Station station : stations) {
-      List.of(station.clients, station.store, station.upstream)
-          .forEach(
-              relay -> {
-                relay.pass();
-                // What fell into a hole stays lost: the connections go with it.
-                relay.cut();
-              });
-      station.process.signal("CONT");
-      if (!station.process.isAlive()) {
-        station.process = station.launch("");
+    store.heal();
+    for (int i = 0; i < stations.size(); i++) {
+      Station station = stations.get(i);
+      station.mend();
+      if (!station.process().isAlive()) {
+        note(i, station.restart(Station.Oddity.NONE));
       }
     }
     awaitAll();
   }
 
   private void awaitAll() throws IOException, InterruptedException {
-    await(redisPort, redis);
-    await(upstreamPort, orders);
-    for (Station station : stations) {
-      awaitReady(station);
-      if (!station.process.isAlive()) {
-        throw new IOException("a gateway ended, see the logs in " + folder);
-      }
-    }
-  }
-
-  private void await(int port, Child process) throws IOException, InterruptedException {
-    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(START_SECONDS);
-    while (process.isAlive() && !answers(port)) {
-      if (System.nanoTime() - deadline > 0) {
-        throw new IOException("nothing listens on port " + port + ", see the logs in " + folder);
-      }
-      TimeUnit.MILLISECONDS.sleep(20);
+    awaitOrders();
+    for (int i = 0; i < stations.size(); i++) {
+      awaitReady(stations.get(i));
+      note(i, stations.get(i).ended());
     }
   }
 
   /** A gateway listens before it has its store: until then it refuses what has a key. */
   private void awaitReady(Station station) throws IOException, InterruptedException {
-    await(station.adminPort, station.process);
-    HttpRequest ready =
-        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + station.adminPort + "/readyz"))
+    Until.holds(
+        "a gateway is ready, see the logs in " + folder,
+        () -> !station.process().isAlive() || get(station.adminPort(), "/readyz") == 200);
+  }
+
+  private int get(int port, String path) throws IOException, InterruptedException {
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
             .timeout(Duration.ofSeconds(5))
             .build();
-    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(START_SECONDS);
-    while (station.process.isAlive() && !isReady(ready)) {
-      if (System.nanoTime() - deadline > 0) {
-        throw new IOException("a gateway does not get ready, see the logs in " + folder);
-      }
-      TimeUnit.MILLISECONDS.sleep(20);
-    }
-  }
-
-  private boolean isReady(HttpRequest ready) throws InterruptedException {
-    try {
-      return http.send(ready, BodyHandlers.discarding()).statusCode() == 200;
-    } catch (IOException e) {
-      return false;
-    }
-  }
-
-  private static boolean answers(int port) {
-    try (Socket socket = new Socket()) {
-      socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 500);
-      return true;
-    } catch (IOException e) {
-      return false;
-    }
-  }
-
-  private static int freePort() {
-    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      return socket.getLocalPort();
-    } catch (IOException e) {
-      throw new IllegalStateException("no free port", e);
-    }
+    return http.send(request, BodyHandlers.discarding()).statusCode();
   }
 
   @Override
   public void close() throws IOException {
     for (Station station : stations) {
-      station.process.close();
-      station.clients.close();
-      station.store.close();
-      station.upstream.close();
+      station.close();
     }
     orders.close();
-    redis.close();
+    store.close();
   }
 }

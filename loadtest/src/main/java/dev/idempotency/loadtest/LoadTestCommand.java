@@ -75,7 +75,7 @@ public final class LoadTestCommand implements Callable<Integer> {
   public static void main(String[] arguments) {
     System.exit(
         arguments.length > 0 && arguments[0].equals("lab")
-            ? new CommandLine(new LabCommand(System.out))
+            ? LabCommand.line(System.out)
                 .execute(Arrays.copyOfRange(arguments, 1, arguments.length))
             : new CommandLine(new LoadTestCommand(System.out)).execute(arguments));
   }

@@ -35,7 +35,7 @@ final class Relay implements Closeable {
   private static final int CONNECT_MILLIS = 2_000;
 
   private final ServerSocket listener;
-  private final int target;
+  private volatile int target;
   private final Set<Socket> open = ConcurrentHashMap.newKeySet();
   private volatile Mode mode = Mode.PASS;
   private volatile long delayMillis;
@@ -52,6 +52,16 @@ final class Relay implements Closeable {
     return relay;
   }
 
+  /** Listens, and passes on as soon as {@link #target} says where to. */
+  static Relay waiting() throws IOException {
+    return to(0);
+  }
+
+  /** Where to from now on. */
+  void target(int port) {
+    target = port;
+  }
+
   int port() {
     return listener.getLocalPort();
   }
@@ -65,6 +75,12 @@ final class Relay implements Closeable {
   void fail(Mode how, long delay) {
     delayMillis = delay;
     mode = how;
+  }
+
+  /** Passes again; what fell into a hole stays lost, and the connections go with it. */
+  void mend() {
+    pass();
+    cut();
   }
 
   /** Resets all connections. */

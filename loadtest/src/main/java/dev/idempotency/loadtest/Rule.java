@@ -21,9 +21,11 @@ enum Rule {
   ATTEMPTS_ARE_ALLOWED("an operation is attempted again only where its route says so"),
   ATTEMPTS_ARE_NUMBERED("no two attempts of an operation have one number"),
   ACKNOWLEDGED_HAPPENED("an operation that was acknowledged is in the ledger"),
-  NOTHING_IS_STUCK("in the end every operation is done, or unknown where its route says hold"),
+  NOTHING_IS_STUCK(
+      "in the end every operation is done, or held where its route says hold or guard"),
   REUSE_ONLY_IS_REFUSED("422 key-reused is for another request under the same key, and only that"),
-  BYPASS_WHERE_ALLOWED("nothing is forwarded without protection unless the route says so");
+  BYPASS_WHERE_ALLOWED("nothing is forwarded without protection unless the route says so"),
+  GATEWAYS_STAY("no gateway ends unless it is killed");
 
   private final String promise;
 

@@ -2,6 +2,7 @@ package dev.idempotency.loadtest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.idempotency.loadtest.HistoryChecker.Allowance;
 import dev.idempotency.loadtest.HistoryChecker.Policy;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -38,7 +39,7 @@ class HistoryCheckerTest {
   }
 
   private static List<Rule> broken(Policy policy, Map<String, Effects> ledger, Heard... history) {
-    return new HistoryChecker(policy, false)
+    return new HistoryChecker(policy)
         .check(List.of(history), ledger).stream().map(Violation::rule).distinct().toList();
   }
 
@@ -58,7 +59,7 @@ class HistoryCheckerTest {
     assertThat(
             broken(
                 Policy.RETRY,
-                Map.of("k", new Effects(2, List.of(1L, 2L))),
+                Map.of("k", new Effects(1, List.of(1L, 2L))),
                 told("a", AWAY),
                 last(DONE)))
         .isEmpty();
@@ -79,6 +80,9 @@ class HistoryCheckerTest {
         .containsExactly(Rule.AT_MOST_ONE_EFFECT);
     assertThat(broken(Policy.PROBE, twice, told("a", DONE)))
         .containsExactly(Rule.AT_MOST_ONE_EFFECT);
+    Map<String, Effects> numbered = Map.of("k", new Effects(2, List.of(1L, 2L)));
+    assertThat(broken(Policy.RETRY, numbered, told("a", DONE)))
+        .containsExactly(Rule.AT_MOST_ONE_EFFECT);
   }
 
   @Test
@@ -89,8 +93,31 @@ class HistoryCheckerTest {
 
   @Test
   void numberThatIsGivenTwiceIsReported() {
-    assertThat(broken(Policy.RETRY, Map.of("k", new Effects(2, List.of(1L, 1L))), told("a", DONE)))
+    assertThat(broken(Policy.RETRY, Map.of("k", new Effects(1, List.of(1L, 1L))), told("a", DONE)))
         .containsExactly(Rule.ATTEMPTS_ARE_NUMBERED);
+  }
+
+  @Test
+  void whereEachAttemptHasAnEffectReplaysAreEqualAllTheSame() {
+    HistoryChecker checker = new HistoryChecker(Policy.RETRY, Allowance.EFFECT_PER_ATTEMPT);
+    Map<String, Effects> twice = Map.of("k", new Effects(2, List.of(1L, 2L)));
+    Answer other = new Answer.Response(201, true, false, null, 8);
+
+    assertThat(checker.check(List.of(told("a", OTHER), told("a", DONE), last(REPLAY)), twice))
+        .isEmpty();
+    assertThat(checker.check(List.of(told("a", other), last(REPLAY)), twice))
+        .extracting(Violation::rule)
+        .containsExactly(Rule.ANSWERS_ARE_EQUAL);
+  }
+
+  @Test
+  void refusalAfterALossIsAnEndOnlyWhereTheRouteAsksForIt() {
+    Answer recovering = new Answer.Response(503, false, true, "store-recovering", 1);
+
+    assertThat(broken(Policy.HOLD, ONCE, last(recovering))).containsExactly(Rule.NOTHING_IS_STUCK);
+    assertThat(
+            new HistoryChecker(Policy.HOLD, Allowance.GUARD).check(List.of(last(recovering)), ONCE))
+        .isEmpty();
   }
 
   @Test

@@ -1,5 +1,6 @@
 package dev.idempotency.loadtest;
 
+import java.io.File;
 import java.util.List;
 
 /** The steps of an exchange, by the names that the gateway gives them. */
@@ -26,5 +27,10 @@ final class Steps {
           "-Dgateway.classpath is not set (expected: the gateway's jar and its test classes)");
     }
     return path;
+  }
+
+  /** The gateway alone. */
+  static String jar() {
+    return classPath().substring(0, classPath().indexOf(File.pathSeparatorChar));
   }
 }

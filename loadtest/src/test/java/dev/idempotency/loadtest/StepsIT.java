@@ -40,8 +40,11 @@ class StepsIT {
   /** Starting a gateway needs the machine, waiting for a lease does not. */
   private static final int AT_A_TIME = 4;
 
-  /** Reserved and not sent, sent and not answered, answered and not completed. */
-  private static final List<String> TELLING = List.of("RESERVED", "SENT", "RESPONDED");
+  /** {@code -Dlab.whole=true}: both policies, both endings, at every step. */
+  private static final boolean WHOLE = Boolean.getBoolean("lab.whole");
+
+  /** Whose completions are written whoever holds the record. */
+  private static final Case UNFENCED = new Case("retry", true, "RESPONDED", true);
 
   private static final List<String> POLICIES = List.of("hold", "retry");
   private static final Map<Case, Future<Seen>> RUNS = new LinkedHashMap<>();
@@ -50,16 +53,18 @@ class StepsIT {
       HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
   private static Laboratory lab;
+  private static Setup unfenced;
 
   /**
    * What is done.
    *
    * @param policy what the route does with an unknown outcome
    * @param stops whether the gateway stops and goes on, rather than ends
+   * @param broken whether it lacks a guard
    */
-  private record Case(String policy, boolean stops, String step) {
+  private record Case(String policy, boolean stops, String step, boolean broken) {
     String key() {
-      return policy + '-' + step + (stops ? "-stop" : "");
+      return policy + '-' + step + (stops ? "-stop" : "") + (broken ? "-broken" : "");
     }
 
     /** Whether it ended before the store had heard of the operation. */
@@ -88,21 +93,33 @@ class StepsIT {
   }
 
   static Stream<Case> held() {
-    return Stream.concat(cases("hold", false, Steps.ALL), cases("hold", true, TELLING));
+    return Stream.concat(
+        cases("hold", false, Steps.ALL), cases("hold", true, WHOLE ? Steps.ALL : List.of()));
   }
 
   static Stream<Case> retried() {
-    return Stream.concat(cases("retry", true, Steps.ALL), cases("retry", false, TELLING));
+    return Stream.concat(
+        cases("retry", true, Steps.ALL), cases("retry", false, WHOLE ? Steps.ALL : List.of()));
   }
 
   private static Stream<Case> cases(String policy, boolean stops, List<String> steps) {
-    return steps.stream().map(step -> new Case(policy, stops, step));
+    return steps.stream().map(step -> new Case(policy, stops, step, false));
   }
 
   @BeforeAll
   static void start(@TempDir(cleanup = CleanupMode.ALWAYS) Path folder) throws Exception {
-    lab = new Laboratory(folder, Steps.classPath(), POLICIES);
-    Stream.concat(held(), retried()).forEach(one -> RUNS.put(one, THREADS.submit(() -> play(one))));
+    Path redis = RedisProgram.find("", folder);
+    lab = new Laboratory(folder, Setup.standalone(Steps.classPath(), POLICIES, redis));
+    String broken =
+        BrokenGateway.without(
+            folder.resolve("broken"),
+            "settle.lua",
+            "string.sub(record, 3, 26) == string.sub(ARGV[1], 3, 26)",
+            "true");
+    unfenced = Setup.standalone(broken, POLICIES, redis);
+    Stream.of(held(), retried(), Stream.of(UNFENCED))
+        .flatMap(all -> all)
+        .forEach(one -> RUNS.put(one, THREADS.submit(() -> play(one))));
   }
 
   @AfterAll
@@ -113,8 +130,11 @@ class StepsIT {
 
   private static Seen play(Case one) throws IOException, InterruptedException {
     String step = one.step() + (one.stops() ? ":1:stop" : ":1");
-    int number = lab.addGateway(one.policy(), step);
-    Child gateway = lab.gateway(number);
+    int number =
+        one.broken()
+            ? lab.addGateway(unfenced, one.policy(), step)
+            : lab.addGateway(one.policy(), step);
+    Child gateway = lab.gateway(number).process();
     try {
       CompletableFuture<Answer> first = send(number, one);
       awaitEnd(gateway, one);
@@ -220,6 +240,31 @@ class StepsIT {
           .as(seen.toString())
           .isTrue();
     }
+  }
+
+  @Test
+  void gatewayWhoseCompletionsAreNotFencedIsFoundOut() throws Exception {
+    Seen seen = RUNS.get(UNFENCED).get();
+    List<Heard> history =
+        Stream.of(seen.late(), seen.second(), seen.third())
+            .map(told -> new Heard("a", UNFENCED.key(), true, false, 0, 1, false, told))
+            .toList();
+
+    assertThat(
+            new HistoryChecker(HistoryChecker.Policy.RETRY)
+                .check(history, Map.of(UNFENCED.key(), seen.happened())))
+        .as(seen.toString())
+        .extracting(Violation::rule)
+        .contains(Rule.ANSWERS_ARE_EQUAL);
+  }
+
+  @Test
+  void gatewayThatEndsByItselfIsToldInItsLastWords() throws Exception {
+    int number = lab.addGateway("hold", "");
+    assertThat(lab.gateway(number).ended()).isNull();
+    lab.gateway(number).process().kill();
+
+    assertThat(lab.gateway(number).ended()).contains(" ended by itself: ", "listening on http://");
   }
 
   @Test
