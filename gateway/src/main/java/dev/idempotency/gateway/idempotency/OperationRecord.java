@@ -59,7 +59,8 @@ public sealed interface OperationRecord {
           left > 0
               ? new StoredOperation.InFlight(Duration.ofMillis(left))
               : new StoredOperation.OutcomeUnknown(true),
-          note);
+          note,
+          token);
     }
   }
 
@@ -76,7 +77,7 @@ public sealed interface OperationRecord {
     @Override
     public StoredOperation seenAt(long now) {
       return new StoredOperation(
-          attempt, fingerprint, new StoredOperation.OutcomeUnknown(false), note);
+          attempt, fingerprint, new StoredOperation.OutcomeUnknown(false), note, token);
     }
   }
 

@@ -178,7 +178,11 @@ public final class EnvelopeStore implements OperationStore {
     return note.equals(operation.note())
         ? operation
         : new StoredOperation(
-            operation.attempt(), operation.fingerprint(), operation.state(), note);
+            operation.attempt(),
+            operation.fingerprint(),
+            operation.state(),
+            note,
+            operation.holder());
   }
 
   @Override

@@ -150,7 +150,9 @@ final class RecordFormat {
     if (state == null || fingerprint == null) {
       throw foreign();
     }
-    return new StoredOperation(record.getLong(2), fingerprint, state, note(record));
+    boolean open = record.get(1) == 'R' || record.get(1) == 'U';
+    return new StoredOperation(
+        record.getLong(2), fingerprint, state, note(record), open ? token(reply, at) : null);
   }
 
   /** The owner's token, of a record that was read. */

@@ -84,6 +84,7 @@ CREATE INDEX piece_expiry ON "${flyway:defaultSchema}".piece (expires_at);
 CREATE TYPE "${flyway:defaultSchema}".seen AS (
   reply "char",
   attempt bigint,
+  token bytea,
   state "char",
   -- Milliseconds; 0 or less where the lease has run out or there is none.
   lease_left bigint,
@@ -99,7 +100,7 @@ CREATE TYPE "${flyway:defaultSchema}".seen AS (
 CREATE FUNCTION "${flyway:defaultSchema}".seen_1(
   reply "char", o "${flyway:defaultSchema}".operation, at timestamptz
 ) RETURNS "${flyway:defaultSchema}".seen LANGUAGE sql STABLE AS $$
-  SELECT reply, o.attempt, o.state,
+  SELECT reply, o.attempt, o.token, o.state,
     CASE WHEN o.state = 'R' THEN ceil(extract(epoch FROM o.open_since - at) * 1000)::bigint
       ELSE 0 END,
     o.fingerprint_version, o.fingerprint, o.marks, o.note, o.status, o.fields, o.body
