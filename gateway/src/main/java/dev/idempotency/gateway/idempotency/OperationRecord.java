@@ -139,6 +139,7 @@ public sealed interface OperationRecord {
     boolean free =
         seen.state() instanceof StoredOperation.OutcomeUnknown
             && current.attempt() == reservation.attempt() - 1
+            && (reservation.follows() == null || reservation.follows().equals(current.token()))
             // An open one is of a request that never was whole: any may follow it.
             && (current.fingerprint().isOpen()
                 || current.fingerprint().equals(reservation.fingerprint()));

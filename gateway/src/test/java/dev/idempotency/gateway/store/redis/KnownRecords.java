@@ -213,7 +213,8 @@ enum KnownRecords {
         Fixtures.LEASE,
         LIFE,
         Durability.NONE,
-        note());
+        note(),
+        null);
   }
 
   PiecedResponse pieced() {
