@@ -119,11 +119,16 @@ final class FakeStore implements OperationStore {
 
   /** Says that a record of that holder, whose outcome is unknown, is there of the same request. */
   void unknown(long attempt, AttemptToken holder) {
+    unknown(attempt, fingerprintOf(open.element()), holder);
+  }
+
+  /** Says that a record of that fingerprint and holder, whose outcome is unknown, is there. */
+  void unknown(long attempt, Fingerprint fingerprint, AttemptToken holder) {
     reply(
         new ReserveReply.Existing(
             new StoredOperation(
                 attempt,
-                fingerprintOf(open.element()),
+                fingerprint,
                 new StoredOperation.OutcomeUnknown(false),
                 Note.NONE,
                 holder)));

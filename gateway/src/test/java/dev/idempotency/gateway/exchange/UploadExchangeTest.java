@@ -7,6 +7,7 @@ import dev.idempotency.gateway.exchange.FakeUpstream.Connection;
 import dev.idempotency.gateway.exchange.ResponseReceiver.Failure;
 import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.http.ResponseHead;
+import dev.idempotency.gateway.idempotency.AttemptToken;
 import dev.idempotency.gateway.idempotency.Fingerprint;
 import dev.idempotency.gateway.idempotency.ReserveReply;
 import dev.idempotency.gateway.idempotency.StoredOperation;
@@ -603,7 +604,9 @@ class UploadExchangeTest {
   void wholeRequestIsFollowedByTheSame(long length) {
     Stage stage = Stage.with().streamsRequest().retry().open();
     Stage.Call call = stage.upload("k", length);
-    stage.store.existing(1, Stage.fingerprint("same"), UNKNOWN);
+    AttemptToken holder = AttemptToken.next();
+    stage.store.unknown(1, Stage.fingerprint("same"), holder);
+    assertThat(stage.store.reservations().get(1).follows()).isEqualTo(holder);
     stage.store.acquire();
     Connection connection = stage.upstream.connect();
     body(call, "sa", "me");
