@@ -85,7 +85,8 @@ final class TestGateway implements AutoCloseable {
       throw new IllegalArgumentException(command.toString());
     }
     try {
-      return new TestGateway(Gateway.start(run.configuration(), "test", transport, others));
+      return new TestGateway(
+          Gateway.start(run.configuration(), "test", transport, System::currentTimeMillis, others));
     } catch (StartupException e) {
       throw new IllegalStateException(e);
     }
