@@ -12,6 +12,7 @@ import com.tngtech.archunit.core.domain.JavaAccess;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.lang.ArchRule;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -23,6 +24,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.Condition;
+import java.util.stream.Collectors;
 
 /** The laws of the house, for the packages under a root. */
 final class ArchitectureLaws {
@@ -108,6 +110,7 @@ final class ArchitectureLaws {
     laws.put("nothing knows the root", nothingKnowsTheRoot());
     laws.put("no cycles", slices().matching(root + ".(**)").should().beFreeOfCycles());
     laws.put("nothing blocks", nothingBlocks());
+    laws.put("the time of day decides nothing between gateways", readsNoTimeOfDay());
     laws.put("names say something", namesSaySomething());
     laws.replaceAll((name, law) -> law.allowEmptyShould(true).as(name));
     return laws;
@@ -218,6 +221,45 @@ final class ArchitectureLaws {
     return owner.getPackageName().endsWith(".sync")
         || LETTUCE_BLOCKING.contains(name)
         || owner.getSimpleName().equals("LettuceFutures");
+  }
+
+  /**
+   * Clocks of machines differ and jump. What they say may be told, to clients, operators and logs;
+   * it may be compared with what others say of time, such as tokens, certificates and keys, where a
+   * difference is allowed for. Leases, retentions and pauses go by the store's clock and by
+   * monotonic time.
+   */
+  private ArchRule readsNoTimeOfDay() {
+    String[] told = {
+      "LoopScheduler",
+      "http.HttpDate",
+      "operations.AccessLog",
+      "server.ServerTls",
+      "identity.JwtVerifier",
+      "store.redis.ServerCheck",
+      "store.memory.MemoryIdempotencyStore",
+      "exchange.Incoming",
+      "exchange.ProbeCall",
+      "exchange.Settling",
+      "exchange.KeyTime",
+      "exchange.KeyedExchange"
+    };
+    Set<String> names =
+        Arrays.stream(told).map(name -> root + '.' + name).collect(Collectors.toSet());
+    return noClasses()
+        .that(describe("are not told of", type -> !names.contains(type.getName())))
+        .and()
+        .resideOutsideOfPackage(in("demo"))
+        .should()
+        .accessTargetWhere(describe("reads the time of day", ArchitectureLaws::readsDay));
+  }
+
+  private static boolean readsDay(JavaAccess<?> access) {
+    JavaClass owner = access.getTargetOwner();
+    String name = access.getName();
+    return name.equals("currentTimeMillis")
+        || (owner.getPackageName().equals("java.time")
+            && (name.equals("now") || name.startsWith("system")));
   }
 
   private ArchRule namesSaySomething() {

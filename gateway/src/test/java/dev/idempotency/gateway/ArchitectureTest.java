@@ -60,6 +60,7 @@ class ArchitectureTest {
           metrics and log libraries live in operations, KnowsMicrometer
           nothing knows the root, KnowsRoot
           no cycles, KnowsUpstream
+          the time of day decides nothing between gateways, ReadsTheClock
           names say something, OptionManager
           nothing blocks, Blocks.join(
           nothing blocks, Blocks.get(

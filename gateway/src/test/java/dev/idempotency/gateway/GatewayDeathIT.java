@@ -29,6 +29,7 @@ class GatewayDeathIT {
 
   private static final Duration PATIENCE = Duration.ofSeconds(20);
   private static final byte[] HELD = post("/hold/orders", "k1", "{\"a\":1}");
+  private static final byte[] ASKED = post("/ask/orders", "k1", "{\"a\":1}");
   private static final byte[] RETRIED = post("/retry/orders", "k1", "{\"a\":1}");
 
   private RedisServer redis;
@@ -52,6 +53,7 @@ class GatewayDeathIT {
   private static String yaml(String store, String upstreamUrl) {
     return """
     store: { url: "%s", timeout: 10s }
+    sweep: { every: 200ms }
     drain: 1s
     threads: 1
     upstreams:
@@ -59,6 +61,8 @@ class GatewayDeathIT {
     routes:
       - { name: held, path: /hold/**, upstream: app, lease: 3s }
       - { name: retried, path: /retry/**, upstream: app, lease: 3s, unknown: retry }
+      - { name: asked, path: /ask/**, upstream: app, lease: 1s, unknown: probe,
+          probe: { url: "/by-key/{key}", grace: 0s, back-off: 1m, status: 201 } }
     """
         .formatted(store, upstreamUrl);
   }
@@ -87,6 +91,11 @@ class GatewayDeathIT {
   private static String says(RawResponse response) {
     String problem = response.problem();
     return problem == null ? response.status() + " " + response.text() : problem;
+  }
+
+  /** How many operations are not finished. */
+  private int open() {
+    return Integer.parseInt(redis.call("ZCARD", "idem:open"));
   }
 
   private long sent(String path) {
@@ -128,6 +137,36 @@ class GatewayDeathIT {
   }
 
   @Test
+  void killedWhileTheUpstreamWorksHealsByOneQuestionBeforeItsClientAsks() {
+    ScriptedUpstream.Gate never = new ScriptedUpstream.Gate();
+    upstream.script(
+        (request, wire) -> {
+          if (request.line().startsWith("GET")) {
+            wire.respond(200, "the order");
+          } else {
+            never.pass();
+          }
+        });
+    try (GatewayProcess gateway = GatewayProcess.start(yaml(redis.url(), upstream.url()));
+        TestGateway third = TestGateway.start(yaml(redis.url(), upstream.url()))) {
+      await().atMost(PATIENCE).until(third::isReady);
+      CompletableFuture<RawResponse> lost = send(gateway.port(), ASKED);
+      await().atMost(PATIENCE).until(() -> sent("/ask/orders") == 1);
+      gateway.kill();
+      assertThat(lost.handle((answer, cut) -> cut)).succeedsWithin(PATIENCE).isNotNull();
+      await().atMost(PATIENCE).until(() -> open() == 0);
+      RawResponse replay = askOther(ASKED);
+
+      assertThat(says(replay)).isEqualTo("201 the order");
+      assertThat(replay.isReplay()).isTrue();
+      assertThat(sent("/by-key/k1 ")).isEqualTo(1);
+      assertThat(sent("/ask/orders")).isEqualTo(1);
+    } finally {
+      never.open();
+    }
+  }
+
+  @Test
   void stoppedBetweenReservationAndSendingSendsNothingAfterATakeOver() {
     try (FaultProxy proxy = FaultProxy.to(redis);
         GatewayProcess gateway =
@@ -137,7 +176,7 @@ class GatewayDeathIT {
           .isEqualTo(200);
       proxy.delay(Duration.ofSeconds(1));
       CompletableFuture<RawResponse> stopped = send(gateway.port(), RETRIED);
-      await().atMost(PATIENCE).until(() -> "2".equals(redis.call("DBSIZE")));
+      await().atMost(PATIENCE).until(() -> open() == 1);
       gateway.pause();
       proxy.pass();
       upstream.script((request, wire) -> wire.respond(200, "by another"));
@@ -159,7 +198,7 @@ class GatewayDeathIT {
         GatewayProcess gateway =
             GatewayProcess.start(yaml(redis.url(), "http://127.0.0.1:" + clogged.port()))) {
       CompletableFuture<RawResponse> stopped = send(gateway.port(), RETRIED);
-      await().atMost(PATIENCE).until(() -> "1".equals(redis.call("DBSIZE")));
+      await().atMost(PATIENCE).until(() -> open() == 1);
       gateway.pause();
       upstream.script((request, wire) -> wire.respond(200, "by another"));
       awaitFromOther(RETRIED, "200 by another");

@@ -5,6 +5,7 @@ import static dev.idempotency.gateway.testing.RawClient.post;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.idempotency.gateway.testing.Http2RawClient;
 import dev.idempotency.gateway.testing.RawClient;
 import dev.idempotency.gateway.testing.RawResponse;
 import dev.idempotency.gateway.testing.RedisServer;
@@ -24,6 +25,12 @@ class LargeResponsesTest {
 
   private static final String LIMIT = "response: { limit: 4MiB }";
   private static final byte[] REQUEST = post("/o", "k", "{}");
+
+  /** Of HTTP/2. */
+  private static final int[] STREAMS = {1, 3, 5};
+
+  private static final int WINDOW = 65_535;
+  private static final int INTERNAL_ERROR = 2;
 
   private static byte[] body(int length) {
     byte[] body = new byte[length];
@@ -53,7 +60,7 @@ class LargeResponsesTest {
   void announcedResponseIsReplayedByteForByte(String store) {
     byte[] body = body(3 << 20);
     try (ScriptedUpstream upstream = announcing(body);
-        TestGateway gateway = TestGateway.start(upstream.url(), store, LIMIT)) {
+        TestGateway gateway = TestGateway.start(upstream.url(), store, LIMIT).ready()) {
       isKept(gateway, body, false);
       assertThat(once(gateway.port(), REQUEST).header("Content-Length"))
           .isEqualTo(String.valueOf(body.length));
@@ -62,11 +69,11 @@ class LargeResponsesTest {
     }
   }
 
-  @OnBothStores
+  @OnAllStores
   void chunkedResponseIsReplayedWithItsTrailers(String store) {
     byte[] body = body(3_333_333);
     try (ScriptedUpstream upstream = chunked(body);
-        TestGateway gateway = TestGateway.start(upstream.url(), store, LIMIT)) {
+        TestGateway gateway = TestGateway.start(upstream.url(), store, LIMIT).ready()) {
       isKept(gateway, body, true);
     }
   }
@@ -75,17 +82,17 @@ class LargeResponsesTest {
   void responseAtTheLimitIsKept(String store) {
     byte[] body = body(4 << 20);
     try (ScriptedUpstream upstream = chunked(body);
-        TestGateway gateway = TestGateway.start(upstream.url(), store, LIMIT)) {
+        TestGateway gateway = TestGateway.start(upstream.url(), store, LIMIT).ready()) {
       isKept(gateway, body, true);
     }
   }
 
-  @OnBothStores
+  @OnAllStores
   void responseOverTheLimitReachesItsClientAndIsNotKept(String store) {
     byte[] body = body((4 << 20) + 1);
     for (int i = 0; i < 2; i++) {
       try (ScriptedUpstream upstream = i == 0 ? chunked(body) : announcing(body);
-          TestGateway gateway = TestGateway.start(upstream.url(), store, LIMIT)) {
+          TestGateway gateway = TestGateway.start(upstream.url(), store, LIMIT).ready()) {
         byte[] request = post("/o", "over" + i, "{}");
         assertThat(once(gateway.port(), request).body()).isEqualTo(body);
         assertThat(once(gateway.port(), request).problem()).isEqualTo("response-not-kept");
@@ -123,6 +130,52 @@ class LargeResponsesTest {
       String all = client.readToEnd();
       assertThat(all).startsWith("HTTP/1.1 201").doesNotContain("\r\n0\r\n");
     }
+  }
+
+  @Test
+  void replaysOverHttp2AreHeldBackByTheirClientAndCutWhereAPieceIsLost() {
+    byte[] body = body(3 << 20);
+    try (RedisServer redis = RedisServer.start();
+        ScriptedUpstream upstream = announcing(body);
+        TestGateway gateway =
+            TestGateway.start(
+                "listen: { address: 127.0.0.1:0, http2: true }\n"
+                    + TestGateway.yaml(upstream.url(), OnBothStores.Stores.redis(redis), LIMIT));
+        Http2RawClient client = Http2RawClient.connect(gateway.port()).keepingWindow()) {
+      isKept(gateway, body, false);
+      await().until(() -> gateway.gateway().heldBytes() == 0);
+      for (int stream : STREAMS) {
+        client.post(stream, "/o", "idempotency-key", "k", "content-type", "application/json");
+        client.data(stream, true, "{}");
+      }
+      client.readUntil(() -> received(client) == WINDOW);
+      // Of each a piece, whatever the length of the response.
+      long pieces = STREAMS.length * (1L << 20);
+      await().until(() -> gateway.gateway().heldBytes() == pieces);
+
+      lose(redis, "*:b:*:2");
+      client.reset(STREAMS[2], 8);
+      for (int stream : List.of(STREAMS[0], STREAMS[1])) {
+        client.windowUpdate(0, body.length).windowUpdate(stream, body.length);
+        Http2RawClient.Answer answer = client.read(stream);
+        assertThat(answer.header("idempotent-replayed")).isEqualTo("true");
+        assertThat(answer.isEnded()).isFalse();
+        assertThat(answer.error()).isEqualTo(INTERNAL_ERROR);
+        byte[] part = answer.body();
+        assertThat(part).hasSizeBetween(1 << 20, 2 << 20);
+        assertThat(part).isEqualTo(Arrays.copyOf(body, part.length));
+      }
+      await().until(() -> gateway.gateway().heldBytes() == 0);
+      assertThat(upstream.requests()).isEqualTo(1);
+    }
+  }
+
+  private static int received(Http2RawClient client) {
+    int sum = 0;
+    for (int stream : STREAMS) {
+      sum += client.answer(stream).body().length;
+    }
+    return sum;
   }
 
   @Test

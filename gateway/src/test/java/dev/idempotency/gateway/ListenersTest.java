@@ -34,6 +34,14 @@ class ListenersTest {
   }
 
   @Test
+  void storeThatOneGatewayHasForItselfIsNamedAsThatAtStart() {
+    try (TestGateway gateway = two("127.0.0.1:0")) {
+      assertThat(gateway.gateway().describe())
+          .endsWith("store memory (one gateway only, records do not survive a restart)");
+    }
+  }
+
+  @Test
   void listenerWhosePlaceIsTakenIsNamedByItsPositionInTheList() throws IOException {
     try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       assertThatThrownBy(() -> two("127.0.0.1:" + taken.getLocalPort()).close())

@@ -167,7 +167,8 @@ class OperationsCommandTest {
     assertThat(replay.text()).isEqualTo("made\n");
     assertThat(replay.header("Location")).isEqualTo("/orders/17");
     assertThat(show.out())
-        .contains("completed", "Location: /orders/17", "made", "by ann: order 17 is there");
+        .contains("completed", "Location: /orders/17", "made", "by ann: order 17 is there")
+        .doesNotContain("route ", "trace ");
     assertThat(upstream.requests()).isOne();
   }
 
@@ -232,11 +233,47 @@ class OperationsCommandTest {
   }
 
   @Test
+  void tokenOfAFileCountsBeforeTheVariableAndIsNotShown() throws Exception {
+    String id = unknown("k");
+
+    Ran list =
+        run(
+            gateway.adminPort(),
+            "not-the-right-token",
+            NO_INPUT,
+            List.of("list", "--token-file=" + folder.resolve("read")));
+
+    assertThat(list.code()).as(list.err()).isZero();
+    assertThat(list.out() + list.err()).contains(id).doesNotContain(READ, "not-the-right");
+  }
+
+  @Test
+  void bodyCanBeTheStandardInput() throws Exception {
+    String id = unknown("k");
+
+    Ran done =
+        run(
+            gateway.adminPort(),
+            WRITE,
+            "two\nlines\n",
+            List.of(
+                "complete",
+                id,
+                "--attempt=1",
+                "--status=200",
+                "--body-file=-",
+                "--reason=it was made"));
+
+    assertThat(done.code()).as(done.err()).isZero();
+    assertThat(ask("k").text()).isEqualTo("two\nlines\n");
+  }
+
+  @Test
   void operationThatIsNotThereIsNotFound() {
     Ran gone = find("never-sent");
 
     assertThat(gone.code()).isEqualTo(1);
-    assertThat(gone.err()).contains("no record of it").hasLineCount(1);
+    assertThat(gone.err()).contains("no record with that route", "Bearer TOKEN").hasLineCount(1);
     assertThat(run("find", "--trace=" + "ab".repeat(16)).err()).contains("none has that trace");
   }
 

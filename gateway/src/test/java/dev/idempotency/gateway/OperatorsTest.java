@@ -45,10 +45,11 @@ class OperatorsTest {
     Path token = Files.writeString(folder.resolve("token"), "a-token-that-may-also-write\n");
     gateway =
         TestGateway.start(
-            "operators: { write: { file: \""
-                + token
-                + "\" }, bodies: true }\n"
-                + TestGateway.yaml(upstream.url(), store));
+                "operators: { write: { file: \""
+                    + token
+                    + "\" }, bodies: true }\n"
+                    + TestGateway.yaml(upstream.url(), store))
+            .ready();
     assertThat(ask().status()).isEqualTo(502);
     return json(
         admin(
@@ -85,7 +86,7 @@ class OperatorsTest {
     return new ObjectMapper().readTree(response.text());
   }
 
-  @OnBothStores
+  @OnAllStores
   void operationIsFoundByTheClientsOwnValuesAndListedAsUnknown(String store) throws Exception {
     JsonNode found = unknown(store);
 
@@ -97,7 +98,7 @@ class OperatorsTest {
     assertThat(listed.get(0).get("id")).isEqualTo(found.get("id"));
   }
 
-  @OnBothStores
+  @OnAllStores
   void responseThatAnOperatorGivesIsReplayedAndStandsInTheHistory(String store) throws Exception {
     JsonNode found = unknown(store);
 
@@ -121,7 +122,7 @@ class OperatorsTest {
     assertThat(shown.get("history").get(0).get("who").asText()).isEqualTo("ann");
   }
 
-  @OnBothStores
+  @OnAllStores
   void releasedKeyIsNewAgain(String store) throws Exception {
     JsonNode found = unknown(store);
     upstream.script((request, wire) -> wire.respond(200, "second"));
@@ -136,7 +137,7 @@ class OperatorsTest {
     assertThat(upstream.requests()).isEqualTo(2);
   }
 
-  @OnBothStores
+  @OnAllStores
   void attemptThatIsNotTheCurrentOneDecidesNothing(String store) throws Exception {
     JsonNode found = unknown(store);
 

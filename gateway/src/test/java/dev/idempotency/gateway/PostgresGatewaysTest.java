@@ -39,14 +39,14 @@ import org.junit.jupiter.api.Test;
 /** Gateways that share their records in PostgreSQL. */
 class PostgresGatewaysTest {
 
+  private static final String WAITING = "in-flight: wait 60s";
+
   private static String store(String url) {
     return "{ url: \"" + url + "\", timeout: 10s }";
   }
 
   private static TestGateway ready(ScriptedUpstream upstream, String store) {
-    TestGateway gateway = TestGateway.start(upstream.url(), store);
-    await().until(gateway::isReady);
-    return gateway;
+    return TestGateway.start(upstream.url(), store).ready();
   }
 
   @Test
@@ -84,6 +84,32 @@ class PostgresGatewaysTest {
                                   post("/orders", "k2", "{\"a\":1}"))))
               .toList();
       assertThat(answers).allSatisfy(answer -> assertThat(answer.join().status()).isIn(200, 409));
+      assertThat(upstream.requests()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void duplicatesThatWaitAtOneGatewayAreAnsweredWhenTheOtherSettles() {
+    String store = store(PostgresServer.shared().urlOfOwnSchema());
+    ScriptedUpstream.Gate gate = new ScriptedUpstream.Gate();
+    byte[] order = post("/orders", "k4", "{}");
+    try (ScriptedUpstream upstream = ScriptedUpstream.start(gate::passAndAnswer);
+        TestGateway one = TestGateway.start(upstream.url(), store, WAITING).ready();
+        TestGateway other = TestGateway.start(upstream.url(), store, WAITING).ready();
+        RawClient first = RawClient.connect(one.port()).send(order)) {
+      await().until(() -> upstream.requests() == 1);
+      List<RawClient> waiting =
+          IntStream.range(0, 3).mapToObj(i -> RawClient.connect(other.port()).send(order)).toList();
+      await().until(() -> other.gateway().waitingDuplicates() == 3);
+      gate.open();
+
+      RawResponse answer = first.read();
+      for (RawClient client : waiting) {
+        RawResponse replay = client.read();
+        assertThat(replay.isReplay()).isTrue();
+        assertThat(replay.body()).isEqualTo(answer.body());
+        client.close();
+      }
       assertThat(upstream.requests()).isEqualTo(1);
     }
   }

@@ -10,6 +10,7 @@ import dev.idempotency.gateway.testing.RawResponse;
 import dev.idempotency.gateway.testing.RedisServer;
 import dev.idempotency.gateway.testing.ScriptedUpstream;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
@@ -146,6 +147,23 @@ class ProgramIT {
     }
   }
 
+  /** What only operators need costs the start nothing. */
+  @Test
+  void serverLoadsNothingOfTheOperatorsCommand() throws IOException {
+    Path loaded = folder.resolve("loaded");
+    try (ScriptedUpstream upstream = ScriptedUpstream.ok();
+        GatewayProcess gateway =
+            GatewayProcess.start(
+                TestGateway.yaml(upstream.url(), "memory"), "-Xlog:class+load:file=" + loaded)) {
+      assertThat(RawClient.once(gateway.port(), post("/orders", "k1", "{}")).status())
+          .isEqualTo(200);
+
+      assertThat(Files.readString(loaded))
+          .contains("dev.idempotency.gateway.Main ")
+          .doesNotContain("dev.idempotency.gateway.cli.", "java.net.http.");
+    }
+  }
+
   @Test
   void terminatedProcessTellsItsClientAndEndsWithinItsLimit() {
     ScriptedUpstream.Gate never = new ScriptedUpstream.Gate();
@@ -168,6 +186,37 @@ class ProgramIT {
       assertThat(gateway.exitCode()).isIn(0, 143);
     } finally {
       never.open();
+    }
+  }
+
+  @Test
+  void secondSignalCutsNothingShort() {
+    ScriptedUpstream.Gate gate = new ScriptedUpstream.Gate();
+    String drain = "drain: 20s";
+    try (ScriptedUpstream upstream = ScriptedUpstream.start(gate::passAndAnswer);
+        GatewayProcess gateway =
+            GatewayProcess.start(
+                TestGateway.yaml(upstream.url(), "memory").replace("drain: 1s", drain));
+        RawClient client = RawClient.connect(gateway.port()).send(post("/orders", "k1", "{}"))) {
+      await().atMost(Duration.ofSeconds(20)).until(() -> upstream.requests() == 1);
+      gateway.terminate();
+      await().atMost(Duration.ofSeconds(20)).until(() -> isRefused(gateway.port()));
+      gateway.terminate();
+      gate.open();
+
+      assertThat(client.read().status()).isEqualTo(200);
+      assertThat(gateway.waitForEnd(15)).isTrue();
+    } finally {
+      gate.open();
+    }
+  }
+
+  private static boolean isRefused(int port) {
+    try {
+      RawClient.connect(port).close();
+      return false;
+    } catch (UncheckedIOException e) {
+      return true;
     }
   }
 

@@ -11,6 +11,8 @@ import dev.idempotency.gateway.testing.RawResponse;
 import dev.idempotency.gateway.testing.RedisServer;
 import dev.idempotency.gateway.testing.ScriptedUpstream;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -163,6 +165,35 @@ class StoreOutageTest {
     assertClosed();
     redis.restart();
     assertOpenAgain();
+  }
+
+  /** Nothing passes until all of them are answered: it is the deadline that ends them. */
+  @Test
+  void manyRequestsIntoABlackHoleCostNoMoreThanTheirDeadlineAndLeaveNothingBehind() {
+    String body = "x".repeat(10_000);
+    List<RawClient> clients = new ArrayList<>();
+    proxy.blackHole();
+    try {
+      for (int i = 0; i < 500; i++) {
+        clients.add(RawClient.connect(gateway.port()).send(post("/orders", KEY + "-" + i, body)));
+      }
+      assertThat(keyless("GET").status()).isEqualTo(200);
+      for (RawClient client : clients) {
+        assertThat(client.read().problem()).isEqualTo("store-unavailable");
+      }
+      assertThat(keyless("POST").status()).isEqualTo(200);
+    } finally {
+      clients.forEach(RawClient::close);
+    }
+    assertThat(keyedHits()).isZero();
+    await().atMost(PATIENCE).until(() -> gateway.gateway().underWay() == 0);
+    await().atMost(PATIENCE).until(() -> gateway.gateway().heldBytes() == 0);
+
+    proxy.pass();
+    // Each may have been reserved, for all that its gateway knows.
+    await().atMost(PATIENCE).until(() -> gateway.gateway().deferredWrites() == 0);
+    await().atMost(PATIENCE).until(() -> "0".equals(redis.call("DBSIZE")));
+    assertThat(keyed("-1").status()).isEqualTo(200);
   }
 
   /** What is left behind is found when the class ends. */

@@ -1,12 +1,16 @@
 package dev.idempotency.gateway;
 
+import static org.awaitility.Awaitility.await;
+
 import dev.idempotency.gateway.config.Command;
+import dev.idempotency.gateway.exchange.ExchangeListener;
 import dev.idempotency.gateway.testing.RawClient;
 import dev.idempotency.gateway.transport.Transport;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
@@ -25,6 +29,16 @@ final class TestGateway implements AutoCloseable {
   }
 
   static TestGateway start(Transport transport, String yaml) {
+    return start(transport, yaml, List.of());
+  }
+
+  /** One that others listen to as well. */
+  static TestGateway start(String yaml, List<ExchangeListener> others) {
+    return start(Transport.best(), yaml, others);
+  }
+
+  private static TestGateway start(
+      Transport transport, String yaml, List<ExchangeListener> others) {
     try {
       Path file = Files.createTempFile("gateway", ".yaml");
       try {
@@ -32,7 +46,9 @@ final class TestGateway implements AutoCloseable {
         String listen = listens ? "" : "listen: 127.0.0.1:0\n";
         Files.writeString(file, listen + "admin: 127.0.0.1:0\n" + yaml);
         return start(
-            transport, Command.parse(List.of("--config", file.toString()), Map.of(), "test"));
+            transport,
+            Command.parse(List.of("--config", file.toString()), Map.of(), "test"),
+            others);
       } finally {
         Files.delete(file);
       }
@@ -63,12 +79,14 @@ final class TestGateway implements AutoCloseable {
     return yaml.toString();
   }
 
-  private static TestGateway start(Transport transport, Command command) {
+  private static TestGateway start(
+      Transport transport, Command command, List<ExchangeListener> others) {
     if (!(command instanceof Command.Run run)) {
       throw new IllegalArgumentException(command.toString());
     }
     try {
-      return new TestGateway(Gateway.start(run.configuration(), "test", transport));
+      return new TestGateway(
+          Gateway.start(run.configuration(), "test", transport, System::currentTimeMillis, others));
     } catch (StartupException e) {
       throw new IllegalStateException(e);
     }
@@ -85,6 +103,12 @@ final class TestGateway implements AutoCloseable {
 
   int adminPort() {
     return gateway.adminPort();
+  }
+
+  /** The same gateway, when it can be asked something: a PostgreSQL takes a moment to prepare. */
+  TestGateway ready() {
+    await().atMost(Duration.ofSeconds(20)).until(this::isReady);
+    return this;
   }
 
   /** Whether it says that requests should come. */

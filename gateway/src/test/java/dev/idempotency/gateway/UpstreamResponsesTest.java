@@ -199,6 +199,8 @@ class UpstreamResponsesTest {
         "HTTP/1.1 200 OK\r\nX: \u007f\r\nContent-Length: 2\r\n\r\nok",
         "HTTP/1.1 200 OK\r\n: no name\r\nContent-Length: 2\r\n\r\nok",
         "HTTP/1.1 200 OK\r\nno colon\r\nContent-Length: 2\r\n\r\nok",
+        "HTTP/1.1 200 OK\r\nServer: before\r\nno-too \r\nContent-Length: 2\r\n\r\nok",
+        "HTTP/1.1 200 OK\r\nX-One: before\r\nno-c \t\r\nContent-Length: 2\r\n\r\nok",
         "HTTP/1.1 0 OK\r\nContent-Length: 2\r\n\r\nok",
         "HTTP/1.1 99 OK\r\nContent-Length: 2\r\n\r\nok",
         "HTTP/1.1 -200 OK\r\nContent-Length: 2\r\n\r\nok",
@@ -209,6 +211,8 @@ class UpstreamResponsesTest {
         "HTTP/1.1  200 OK\r\nContent-Length: 2\r\n\r\nok",
         "HTTP/1.1\t200 OK\r\nContent-Length: 2\r\n\r\nok",
         "HTTP/1.1\r 200 OK\r\nContent-Length: 2\r\n\r\nok",
+        "HTTP/1.1 200\r OK\r\nContent-Length: 2\r\n\r\nok",
+        "HTTP/1.1 200\tOK\r\nContent-Length: 2\r\n\r\nok",
         "HTTP/1.1 200 O\rK\r\nContent-Length: 2\r\n\r\nok",
         "\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
         " HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
@@ -290,6 +294,7 @@ class UpstreamResponsesTest {
         "1\r\nxy0\r\n\r\n",
         "\r\n",
         "0\r\nno colon\r\n\r\n",
+        "0\r\nX-One: before\r\nno-c \r\n\r\n",
         "0\r\nX: \u0000\r\n\r\n"
       })
   void brokenChunksCutTheResponseOff(String chunks) {

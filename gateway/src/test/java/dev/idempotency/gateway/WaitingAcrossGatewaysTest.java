@@ -107,7 +107,7 @@ class WaitingAcrossGatewaysTest {
   }
 
   @Test
-  void placesAreLimitedForAllEventLoopsTogether() {
+  void placesAreLimitedForAllEventLoopsTogetherAndFreedByClientsThatReset() {
     Gate gate = new Gate();
     try (RedisServer redis = RedisServer.start();
         ScriptedUpstream upstream = ScriptedUpstream.start(gate::passAndAnswer)) {
@@ -122,6 +122,11 @@ class WaitingAcrossGatewaysTest {
           assertThat(RawClient.once(gateway.port(), REQUEST).problem())
               .isEqualTo("request-in-flight");
         }
+        // One that only ends its sending still waits for its answer (RFC 9112 §9.6).
+        waiting.remove(0).reset();
+        await().until(() -> gateway.gateway().waitingDuplicates() == 2);
+        waiting.add(RawClient.connect(gateway.port()).send(REQUEST));
+        await().until(() -> gateway.gateway().waitingDuplicates() == 3);
         gate.open();
         areReplays(waiting);
       }

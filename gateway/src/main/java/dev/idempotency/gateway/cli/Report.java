@@ -66,8 +66,12 @@ final class Report {
     line(text, "id", text(operation, "id"));
     line(text, "state", state(operation));
     line(text, "attempt", text(operation, "attempt"));
-    line(text, "route", text(operation, "route"));
-    line(text, "trace", text(operation, "trace"));
+    // Of a finished operation these are not kept.
+    for (String name : List.of("route", "trace")) {
+      if (!operation.path(name).asText("").isEmpty()) {
+        line(text, name, text(operation, name));
+      }
+    }
     JsonNode fingerprint = operation.path("fingerprint");
     line(
         text,
@@ -104,7 +108,8 @@ final class Report {
           .forEach(field -> line(text, "", text(field, "name") + ": " + text(field, "value")));
     }
     if (response.has("body_bytes")) {
-      line(text, "", "(" + text(response, "body_bytes") + " bytes of body)");
+      String pieces = response.has("pieces") ? " in " + text(response, "pieces") + " pieces" : "";
+      line(text, "", "(" + text(response, "body_bytes") + " bytes of body" + pieces + ")");
     }
     if (response.has("body")) {
       text.append('\n').append(Terminal.lines(response.get("body").asText())).append('\n');

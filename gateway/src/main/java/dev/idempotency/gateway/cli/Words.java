@@ -36,15 +36,19 @@ final class Words {
 
   private static final String[] FOOTER = {
     "",
-    "The operators' token is taken from the variable " + TOKEN_VARIABLE + " or from",
-    "--token-file, never from the command line.",
+    "The operators' token is taken from --token-file or from the variable",
+    TOKEN_VARIABLE + ", never from the command line.",
     "Exit codes: 0 done; 1 refused, not found or not reached; 2 said wrongly."
   };
 
   private Words() {}
 
   static CommandLine create(String version) {
-    CommandSpec all = command("gateway operations", version, "Looks at operations and resolves.");
+    CommandSpec all =
+        command(
+            "gateway operations",
+            version,
+            "Looks at operations of a running gateway and resolves them.");
     all.usageMessage().synopsisSubcommandLabel("COMMAND");
     all.addSubcommand("list", list(version));
     all.addSubcommand("find", find(version));
@@ -67,9 +71,12 @@ final class Words {
   private static CommandSpec find(String version) {
     return asking(
         command("find", version, "Finds an operation by the client's values, or by its trace."),
-        value(ROUTE, "NAME", "the route that took the request"),
+        value(ROUTE, "NAME", "the route that took the request; needed with --key"),
         several(
-            SCOPE, "VALUE", "the value of a part of the route's scope, in its order; - reads it"),
+            SCOPE,
+            "VALUE",
+            "the caller: the value of each part of the route's scope, in its order, whole as it was"
+                + " sent (Authorization: 'Bearer TOKEN'); - reads it"),
         value(ISSUER, "ISSUER", "who issued the tokens, where that is not jwt.issuer"),
         value(
             KEY, "KEY", "the client's key; - reads it: a line of the standard input, after scopes"),
@@ -85,7 +92,7 @@ final class Words {
   private static CommandSpec complete(String version) {
     return changing(
         command("complete", version, "Stores the response that retries are to get."),
-        value(STATUS, "CODE", "the status of the response, 200 to 599"),
+        value(STATUS, "CODE", "needed: the status of the response, 200 to 599"),
         several(HEADER, "'NAME: VALUE'", "a header field of the response"),
         value(BODY_FILE, "FILE", "the body of the response; - reads the standard input"),
         value(FOR, "DURATION", "how long it is kept (default: the retention of its route)"));
@@ -99,20 +106,21 @@ final class Words {
   private static CommandSpec extend(String version) {
     return changing(
         command("extend", version, "Keeps the operation as it is, unknown, for longer."),
-        value(FOR, "DURATION", "for how long from now, such as 24h"));
+        value(FOR, "DURATION", "needed: for how long from now, such as 24h"));
   }
 
   private static CommandSpec changing(CommandSpec command, OptionSpec... options) {
     asking(
         withId(command),
-        value(ATTEMPT, "NUMBER", "the attempt that show told: no other is resolved"),
-        value(REASON, "TEXT", "why, for the audit"),
-        value(WHO, "NAME", "who decides, for the audit (default: the user's name)"));
+        value(ATTEMPT, "NUMBER", "needed: the attempt that show told; no other is resolved"),
+        value(REASON, "TEXT", "needed: why, for the audit"),
+        value(WHO, "NAME", "who decides, for the audit (default: the system's user)"));
     List.of(options).forEach(command::addOption);
     return command;
   }
 
   private static CommandSpec withId(CommandSpec command) {
+    command.usageMessage().parameterListHeading("%n").optionListHeading("");
     return command.addPositional(
         PositionalParamSpec.builder()
             .type(String.class)
@@ -142,7 +150,8 @@ final class Words {
         .usageMessage()
         .sortOptions(false)
         .abbreviateSynopsis(true)
-        .description(description + "%n")
+        .description(description)
+        .optionListHeading("%n")
         .footer(FOOTER);
     command
         .parser()

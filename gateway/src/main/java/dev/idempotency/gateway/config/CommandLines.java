@@ -23,8 +23,8 @@ final class CommandLines {
 
   private static final String[] FOOTER = {
     "",
-    "Each option can be a variable instead: GATEWAY_UPSTREAM for --upstream, and so on.",
-    "A flag beats a variable, and both beat the file."
+    "Each option can be a variable instead: GATEWAY_UPSTREAM for --upstream, and so",
+    "on. A flag beats a variable, and both beat the file."
   };
 
   private CommandLines() {}
@@ -33,7 +33,7 @@ final class CommandLines {
     CommandSpec gateway = command("gateway", environment, version);
     gateway
         .usageMessage()
-        .description("Makes any HTTP API safe to retry.%n")
+        .description("Makes any HTTP API safe to retry.")
         .customSynopsis(
             "gateway --upstream=URL [OPTIONS]",
             "       gateway --config=FILE [OPTIONS]",
@@ -57,7 +57,7 @@ final class CommandLines {
   private static CommandSpec demo(Map<String, String> environment, String version) {
     CommandSpec demo = command(DEMO, environment, version);
     demo.usageMessage()
-        .description("Starts an upstream that takes orders and, in front of it, a gateway.%n")
+        .description("Starts an upstream that takes orders and, in front of it, a gateway.")
         .abbreviateSynopsis(true);
     add(
         demo,
@@ -76,7 +76,7 @@ final class CommandLines {
     CommandSpec operations = command(OPERATIONS, environment, version);
     operations
         .usageMessage()
-        .description("Looks at operations of a running gateway and resolves them.%n");
+        .description("Looks at operations of a running gateway and resolves them.");
     return operations;
   }
 
@@ -88,7 +88,7 @@ final class CommandLines {
             .defaultValueProvider(option -> variable(option, environment))
             // A password may look like a reference to a variable.
             .interpolateVariables(false);
-    command.usageMessage().sortOptions(false).footer(FOOTER);
+    command.usageMessage().sortOptions(false).optionListHeading("%n").footer(FOOTER);
     command
         .parser()
         .expandAtFiles(false)

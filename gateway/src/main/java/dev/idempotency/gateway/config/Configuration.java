@@ -126,11 +126,9 @@ public record Configuration(
      *     password among the parameters
      * @param timeout the deadline of each statement; 1 ms to 1 min
      * @param pool most connections; 1 to 1000
-     * @param checks how often its settings are looked at; 1 s to 24 h
      * @param access what the URL does not say; without TLS, which its parameters say
      */
-    record Postgres(String url, Duration timeout, int pool, Duration checks, StoreAccess access)
-        implements Store {
+    record Postgres(String url, Duration timeout, int pool, StoreAccess access) implements Store {
 
       /** The URL without the password. */
       public String maskedUrl() {

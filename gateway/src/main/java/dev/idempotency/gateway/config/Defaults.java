@@ -188,8 +188,7 @@ final class Defaults {
   }
 
   static Store.Postgres postgres(String url) {
-    return new Store.Postgres(
-        url, Duration.ofMillis(500), 8, Duration.ofSeconds(30), StoreAccess.NONE);
+    return new Store.Postgres(url, Duration.ofMillis(500), 8, StoreAccess.NONE);
   }
 
   private static long quarterOfHeap() {

@@ -67,9 +67,16 @@ final class ProbeReader {
       Section probe, String path, String upstream, Set<String> upstreams, BodyMode requestMode) {
     Probe defaults = Defaults.PROBE;
     Optional<String> url = url(probe, path);
-    same(probe, requestMode);
+    String asked = probe.get("upstream", RouteReader.oneOf(upstreams), upstream);
+    same(probe, requestMode, !asked.equals(upstream));
     Set<Integer> completed = statuses(probe, "completed", defaults.completed());
     Set<Integer> never = statuses(probe, "never", defaults.never());
+    for (Integer status : completed) {
+      if (status == 206 || status == 304) {
+        problems.add(
+            probe.path("completed"), status.toString(), "a status whose answer has a whole body");
+      }
+    }
     for (Integer status : never) {
       if (completed.contains(status)) {
         problems.add(
@@ -86,7 +93,7 @@ final class ProbeReader {
     }
     return new Probe(
         url.orElse(null),
-        probe.get("upstream", RouteReader.oneOf(upstreams), upstream),
+        asked,
         probe.get("timeout", TIMEOUT, defaults.timeout()),
         completed,
         never,
@@ -130,8 +137,15 @@ final class ProbeReader {
     return names.stream().map(name -> "{" + name + "}").toList();
   }
 
-  private void same(Section probe, BodyMode requestMode) {
-    if (probe.find("request", SAME).isPresent() && requestMode == BodyMode.STREAM) {
+  private void same(Section probe, BodyMode requestMode, boolean elsewhere) {
+    boolean same = probe.find("request", SAME).isPresent();
+    if (same && elsewhere) {
+      problems.add(
+          probe.path("request"),
+          "same, to another upstream than the route's",
+          "url, as another service could execute the request and is not to see its credentials");
+    }
+    if (same && requestMode == BodyMode.STREAM) {
       problems.add(
           probe.path("request"),
           "same, in a route whose requests stream",

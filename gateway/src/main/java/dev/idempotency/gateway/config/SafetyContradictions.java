@@ -40,10 +40,10 @@ final class SafetyContradictions {
           Formats.print(safety.durability().level()) + " with the store memory",
           "none, or a store that keeps records: redis://… or postgresql://…");
     }
-    if (memory && !safety.guard().isZero()) {
+    if (!(configuration.store() instanceof Store.Redis) && !safety.guard().isZero()) {
       problems.add(
           path + ".guard",
-          Durations.print(safety.guard()) + " with the store memory",
+          Durations.print(safety.guard()) + " with the store " + (memory ? "memory" : "PostgreSQL"),
           "0s, or a store that can tell that it lost records: redis://…");
     }
     if (!memory && route.responseLimit() > MOST_KEPT) {

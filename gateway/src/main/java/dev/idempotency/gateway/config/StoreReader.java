@@ -72,7 +72,6 @@ final class StoreReader {
         defaults.url(),
         section.get("timeout", TIMEOUT, defaults.timeout()),
         section.get("pool", Formats.integer(1, 1000), defaults.pool()),
-        section.get("checks", CHECKS, defaults.checks()),
         new StoreAccess(
             postgresUser(section, defaults.url()),
             password(section, "password", defaults.url()),

@@ -46,7 +46,6 @@ final class StoreYaml {
     owner(postgres.access());
     yaml.line(2, "timeout", print(postgres.timeout()));
     yaml.line(2, "pool", postgres.pool());
-    yaml.line(2, "checks", print(postgres.checks()));
   }
 
   private void owner(StoreAccess access) {

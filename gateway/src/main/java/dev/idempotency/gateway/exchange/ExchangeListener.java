@@ -10,6 +10,9 @@ import org.jspecify.annotations.Nullable;
  */
 public interface ExchangeListener {
 
+  /** What {@link #probed} says where a key or a path can't be put safely into the probe's URL. */
+  String UNASKABLE = "unaskable";
+
   /** An exchange began. */
   default void opened() {}
 
@@ -26,9 +29,9 @@ public interface ExchangeListener {
   default void authorized(String route, Authorizer.Word word) {}
 
   /**
-   * An upstream was asked what became of an operation.
+   * An upstream was asked what became of an operation, or should have been.
    *
-   * @param finding {@code completed}, {@code never} or {@code nothing}
+   * @param finding {@code completed}, {@code never}, {@code nothing} or {@link #UNASKABLE}
    */
   default void probed(String route, String finding) {}
 

@@ -1,6 +1,7 @@
 package dev.idempotency.gateway.exchange;
 
 import dev.idempotency.gateway.http.ProblemDetails;
+import dev.idempotency.gateway.http.RequestHead;
 import dev.idempotency.gateway.http.Response;
 import dev.idempotency.gateway.idempotency.Fingerprint;
 import dev.idempotency.gateway.idempotency.Fingerprints;
@@ -62,6 +63,9 @@ abstract class KeyedExchange implements Exchange, Outgoing {
   private long claimedAt;
   private @Nullable Patience patience;
   private boolean abandoned;
+
+  /** Until when somebody else may ask the upstream, by the scheduler's clock. */
+  private long probedUntil;
 
   /** A record was seen: the operation may have run, or runs. */
   private boolean met;
@@ -357,49 +361,43 @@ abstract class KeyedExchange implements Exchange, Outgoing {
   /** Has the upstream asked what became of an earlier attempt. */
   final void probe(Verdict.Probe verdict) {
     ProbeRule rule = route.safety().probe();
-    Prober.Question question = rule == null ? null : question(rule, verdict.attempt());
+    ProbeQuestion question = rule == null ? null : question(rule, verdict.attempt());
     if (rule == null || question == null || verdict.recorded().isOpen()) {
       // Of a request that nobody has seen whole no response can be told.
       answer(verdict);
       return;
     }
     phase = Phase.PROBING;
-    exchanges.prober.probe(
-        route,
-        rule,
-        id(),
-        verdict.attempt(),
-        question,
-        claimant.retention(),
-        result -> probed(verdict, rule, result));
+    Prober.Subject subject =
+        new Prober.Subject(route, rule, id(), verdict.attempt(), null, claimant.retention());
+    exchanges.prober.probe(subject, question, result -> probed(verdict, subject, result));
   }
 
-  private Prober.@Nullable Question question(ProbeRule rule, long attempt) {
+  private @Nullable ProbeQuestion question(ProbeRule rule, long attempt) {
+    RequestHead forwarded = course.forwarded(peer, attempt);
     if (rule.url() == null) {
       byte[] whole = wholeBody();
-      return whole == null ? null : Prober.same(course.forwarded(peer, attempt), whole, rule);
+      return whole == null ? null : ProbeQuestion.same(forwarded, whole, rule);
     }
-    return Prober.question(route, note(), attempt, course.head().headers().get("Authorization"));
+    return exchanges.prober.question(route, rule, note(), attempt, forwarded.headers());
   }
 
   /** The request's body where it is held, to be sent again; null where it is not. */
   abstract byte @Nullable [] wholeBody();
 
-  private void probed(Verdict.Probe verdict, ProbeRule rule, Prober.Result result) {
+  private void probed(Verdict.Probe verdict, Prober.Subject subject, Prober.Result result) {
     if (phase == Phase.ANSWERED) {
       return;
     }
     if (result instanceof Prober.Result.Changed) {
       again(() -> look(this::waitedFor, this::waitedInVain));
-    } else if (result instanceof Prober.Result.Never && Prober.reruns(route, rule)) {
+    } else if (result instanceof Prober.Result.Never
+        && ProbeQuestion.reruns(route, subject.rule())) {
       again(() -> takeOver(verdict.recorded(), verdict.attempt()));
     } else if (result instanceof Prober.Result.Never never) {
-      exchanges.prober.release(
-          id(),
-          verdict.attempt(),
-          never,
-          claimant.retention(),
-          released -> probed(verdict, rule, released));
+      exchanges.prober.release(subject, never, released -> probed(verdict, subject, released));
+    } else if (result instanceof Prober.Result.Busy busy) {
+      waitForProbe(busy.left());
     } else if (result instanceof Prober.Result.Unknown unknown) {
       answer(Result.HELD, Problems.outcomeUnknown(unknown.left()));
     } else {
@@ -426,20 +424,31 @@ abstract class KeyedExchange implements Exchange, Outgoing {
   final void waitOrRefuse(Duration leaseLeft) {
     // Who only observes makes nobody wait.
     boolean may = !route.observe() && !abandoned && client != ClientStream.GONE;
-    if (may && waits(leaseLeft)) {
+    if (may && waits(leaseLeft, false)) {
       phase = Phase.WAITING;
     } else {
       answer(Result.IN_FLIGHT, Problems.inFlight(leaseLeft));
     }
   }
 
-  private boolean waits(Duration leaseLeft) {
+  /** Somebody else asks the upstream: waits as for a reservation, and then asks itself. */
+  private void waitForProbe(Duration left) {
+    probedUntil = exchanges.scheduler.nanoTime() + left.toNanos();
+    boolean may = !abandoned && client != ClientStream.GONE;
+    if (may && waits(left, true)) {
+      phase = Phase.WAITING;
+    } else {
+      answer(Result.HELD, Problems.outcomeUnknown(left));
+    }
+  }
+
+  private boolean waits(Duration leaseLeft, boolean probed) {
     Patience own = patience;
     if (own == null) {
       own = new Patience(exchanges, route.waiting(), course, claimedAt);
       patience = own;
     }
-    return own.waits(id(), new Waiting(), exchanges.scheduler.nanoTime(), leaseLeft);
+    return own.waits(id(), new Waiting(probed), exchanges.scheduler.nanoTime(), leaseLeft);
   }
 
   /** What is known of this request where it waits. */
@@ -459,9 +468,20 @@ abstract class KeyedExchange implements Exchange, Outgoing {
 
   /** This request in the waiting room. */
   private final class Waiting implements WaitingRoom.Waiter {
+    private boolean isProbed;
+
+    /**
+     * @param probed whether the outcome is unknown and somebody asks the upstream
+     */
+    Waiting(boolean probed) {
+      isProbed = probed;
+    }
+
     @Override
     public boolean stays(StoredOperation operation) {
-      return Verdict.on(operation, judgedBy(), route.unknown()) instanceof Verdict.InFlight;
+      Verdict verdict = Verdict.on(operation, judgedBy(), route.unknown());
+      isProbed = verdict instanceof Verdict.Probe;
+      return verdict instanceof Verdict.InFlight || (isProbed && probeLeft() > 0);
     }
 
     @Override
@@ -483,8 +503,17 @@ abstract class KeyedExchange implements Exchange, Outgoing {
 
     @Override
     public void sentAway(Duration leaseLeft) {
-      answer(Result.IN_FLIGHT, Problems.inFlight(leaseLeft));
+      if (isProbed) {
+        answer(Result.HELD, Problems.outcomeUnknown(Duration.ofNanos(Math.max(0, probeLeft()))));
+      } else {
+        answer(Result.IN_FLIGHT, Problems.inFlight(leaseLeft));
+      }
     }
+  }
+
+  /** For how many nanoseconds somebody else has the right to ask the upstream. */
+  private long probeLeft() {
+    return probedUntil - exchanges.scheduler.nanoTime();
   }
 
   /** Looks at the record without a claim to it, and judges by it. */

@@ -26,6 +26,18 @@ final class ProbeCall implements Upstream.Acquirer, ResponseReceiver {
   /** By which an upstream says what status the operation's response had. */
   private static final String STATUS = "Idempotency-Status";
 
+  /** Of an answer like these a part is elsewhere: no response of an operation (RFC 9110 §15). */
+  private static final Set<Integer> INCOMPLETE = Set.of(206, 304);
+
+  /**
+   * What is said with these is said of the question, by whoever is before the service: also {@code
+   * released}.
+   */
+  private static final Set<Integer> OF_THE_QUESTION =
+      Set.of(401, 403, 407, 408, 421, 425, 429, 502, 503, 504);
+
+  private static final Set<Integer> BODILESS = Set.of(204, 205, 304);
+
   private static final int MOST_TRIES = 3;
 
   private final Exchanges exchanges;
@@ -126,17 +138,32 @@ final class ProbeCall implements Upstream.Acquirer, ResponseReceiver {
   }
 
   private ProbeFinding finding(ResponseHead said, Headers trailers) {
-    Outcome word = OutcomePolicy.said(said);
+    if (INCOMPLETE.contains(said.status())) {
+      return new ProbeFinding.Nothing("it answered " + said.status());
+    }
+    String age = said.headers().get("Age");
+    if (age != null && !age.trim().equals("0")) {
+      // It may say of an earlier moment that the operation is not there.
+      return new ProbeFinding.Nothing("the answer came from a cache");
+    }
+    boolean speaks =
+        said.headers().contains(OutcomePolicy.HEADER) && !OF_THE_QUESTION.contains(said.status());
+    Outcome word = speaks ? OutcomePolicy.said(said) : null;
+    if (speaks && word == null) {
+      return new ProbeFinding.Nothing("its " + OutcomePolicy.HEADER + " says neither");
+    }
     if (word == Outcome.RELEASED || (word == null && rule.never().contains(said.status()))) {
       return new ProbeFinding.Never();
     }
     if (word != Outcome.COMPLETED && !rule.completed().contains(said.status())) {
       return new ProbeFinding.Nothing("it answered " + said.status());
     }
+    ResponseHead shown = shown(said);
     StoredResponse copy =
         ResponseFields.stored(
-            shown(said),
-            Arrays.copyOf(body, length),
+            shown,
+            // Behind such a head a body would be taken for the next response.
+            BODILESS.contains(shown.status()) ? Response.NO_BODY : Arrays.copyOf(body, length),
             ResponseFields.trailers(trailers, nominated),
             route.copy());
     return copy == null

@@ -1,8 +1,6 @@
 package dev.idempotency.gateway.exchange;
 
 import dev.idempotency.gateway.http.Headers;
-import dev.idempotency.gateway.http.RequestHead;
-import dev.idempotency.gateway.http.Response;
 import dev.idempotency.gateway.idempotency.AttemptToken;
 import dev.idempotency.gateway.idempotency.Audit;
 import dev.idempotency.gateway.idempotency.Note;
@@ -29,14 +27,6 @@ final class Prober {
   private static final Audit ASKED = new Audit("probe", "the lease ran out");
   private static final Audit NEVER = new Audit("probe", "the upstream says it never happened");
 
-  /**
-   * What is asked.
-   *
-   * @param body not to be modified until it is answered
-   */
-  @SuppressWarnings("ArrayRecordComponent") // never compared
-  record Question(RequestHead head, byte[] body) {}
-
   /** What came of it. */
   sealed interface Result {
 
@@ -57,8 +47,80 @@ final class Prober {
      */
     record Unknown(Duration left) implements Result {}
 
+    /**
+     * Somebody else asks, or did a moment ago.
+     *
+     * @param left how much longer nobody else may
+     */
+    record Busy(Duration left) implements Result {}
+
     /** The store did not do it. */
     record Unavailable(StoreUnavailableException cause) implements Result {}
+  }
+
+  /**
+   * What is probed.
+   *
+   * @param seen the token of the record that the question was made for; null where only its attempt
+   *     is known
+   * @param retention how long the record of a completed operation lives
+   */
+  record Subject(
+      Route route,
+      ProbeRule rule,
+      OperationId id,
+      long attempt,
+      @Nullable AttemptToken seen,
+      Duration retention) {
+
+    /** For how long nobody else asks after a first question. */
+    private Duration first() {
+      return rule.timeout().plus(rule.backOff());
+    }
+
+    private Duration longest() {
+      return rule.timeout().plus(rule.longest());
+    }
+
+    private Duration pause(int tries) {
+      long doubled = first().toMillis() << Math.min(tries, 20);
+      return Duration.ofMillis(Math.min(doubled, longest().toMillis()));
+    }
+
+    private Resolution resolution(AttemptToken holder, Resolution.Action action, Audit audit) {
+      return Resolution.of(id, attempt, holder, action, retention, audit);
+    }
+  }
+
+  /** Who waits for the result hears one, whatever goes wrong on the way to it. */
+  private final class Told implements Consumer<Result> {
+    private final Consumer<Result> told;
+    private boolean over;
+
+    Told(Consumer<Result> told) {
+      this.told = told;
+    }
+
+    @Override
+    public void accept(Result result) {
+      if (!over) {
+        over = true;
+        told.accept(result);
+      }
+    }
+
+    /** Does a step; where it throws, which is a bug, nothing is known. */
+    void unless(Runnable step) {
+      try {
+        step.run();
+      } catch (RuntimeException | Error e) {
+        try {
+          accept(new Result.Unknown(Duration.ofSeconds(1)));
+        } finally {
+          exchanges.listener.bug(e);
+        }
+      }
+    }
   }
 
   private final Exchanges exchanges;
@@ -68,95 +130,48 @@ final class Prober {
   }
 
   /**
-   * The question by the route's template; null where what it needs is not known.
+   * The question by the route's template. Where what it needs is known and can't be put into it, so
+   * that nobody is asked, that is told.
    *
    * @param note where the operation comes from
-   * @param credential of the caller who wants to know; null where there is none
+   * @param asker the fields of a duplicate as they would be forwarded; null where nobody asks
    */
-  static @Nullable Question question(
-      Route route, Note note, long attempt, @Nullable String credential) {
-    ProbeRule rule = route.safety().probe();
-    if (rule == null || rule.url() == null || note.key().isEmpty()) {
+  @Nullable ProbeQuestion question(
+      Route route, ProbeRule rule, Note note, long attempt, @Nullable Headers asker) {
+    if (note.key().isEmpty()) {
       return null;
     }
-    String target = ProbeUrl.of(rule.url(), route.path(), note.target(), note.key());
-    if (target == null) {
-      return null;
+    ProbeQuestion question = ProbeQuestion.of(route, rule, note, attempt, asker);
+    if (question == null) {
+      exchanges.listener.probed(route.name(), ExchangeListener.UNASKABLE);
     }
-    Headers fields = rule.headers().copy();
-    if (credential != null && !fields.contains("Authorization")) {
-      fields.add("Authorization", credential);
-    }
-    fields.add("Idempotency-Probe", "true");
-    if (reruns(route, rule)) {
-      // By it the upstream can bar the attempt that it says never happened. A key that is released
-      // begins with the first attempt again, which must not be barred.
-      fields.add("Idempotency-Attempt", Long.toString(attempt));
-    }
-    return new Question(RequestHead.of("GET", target, fields), Response.NO_BODY);
-  }
-
-  /**
-   * Whether what never happened is followed by a further attempt; otherwise its key is released.
-   */
-  static boolean reruns(Route route, ProbeRule rule) {
-    // A body that streamed is gone.
-    return rule.rerun() && !route.streamsRequest();
-  }
-
-  /** The request itself as a question. */
-  static Question same(RequestHead forwarded, byte[] body, ProbeRule rule) {
-    Headers fields = forwarded.headers();
-    rule.headers().forEach(fields::set);
-    fields.set("Idempotency-Probe", "true");
-    return new Question(forwarded, body);
+    return question;
   }
 
   /**
    * Probes an attempt, unless somebody else does.
    *
-   * @param retention how long the record of a completed operation lives
    * @param told hears the result, once
    */
-  void probe(
-      Route route,
-      ProbeRule rule,
-      OperationId id,
-      long attempt,
-      Question question,
-      Duration retention,
-      Consumer<Result> told) {
-    Duration first = rule.timeout().plus(rule.backOff());
-    Duration longest = rule.timeout().plus(rule.longest());
+  void probe(Subject subject, ProbeQuestion question, Consumer<Result> told) {
+    Told once = new Told(told);
+    once.unless(() -> claim(subject, question, once));
+  }
+
+  private void claim(Subject subject, ProbeQuestion question, Told told) {
     when(
-        exchanges.store.claimProbe(id, attempt, first, longest),
+        exchanges.store.claimProbe(
+            subject.id(), subject.attempt(), subject.first(), subject.longest()),
         claim -> {
           if (claim instanceof ProbeClaim.Claimed claimed) {
-            Subject subject = new Subject(id, attempt, retention, claimed, first, longest);
-            mark(subject, told, () -> ask(route, rule, subject, question, told));
+            mark(subject, claimed, question, told);
           } else {
-            told.accept(new Result.Unknown(((ProbeClaim.Busy) claim).left()));
+            Duration left = ((ProbeClaim.Busy) claim).left();
+            // Where nobody holds it the operation is finished, or another attempt is current.
+            told.accept(left.isZero() ? new Result.Changed() : new Result.Busy(left));
           }
         },
         told);
-  }
-
-  private record Subject(
-      OperationId id,
-      long attempt,
-      Duration retention,
-      ProbeClaim.Claimed claim,
-      Duration first,
-      Duration longest) {
-
-    Resolution resolution(Resolution.Action action, Audit audit) {
-      return Resolution.of(id, attempt, claim.holder(), action, retention, audit);
-    }
-
-    Duration pause() {
-      long doubled = first.toMillis() << Math.min(claim.tries(), 20);
-      return Duration.ofMillis(Math.min(doubled, longest.toMillis()));
-    }
   }
 
   /**
@@ -164,13 +179,18 @@ final class Prober {
    * that ran out may only be stopped, and could send after the upstream has said "never". Now it
    * finds that it may not.
    */
-  private void mark(Subject subject, Consumer<Result> told, Runnable then) {
-    Resolution resolution = subject.resolution(new Resolution.MarkUnknown(), ASKED);
+  private void mark(Subject subject, ProbeClaim.Claimed claim, ProbeQuestion question, Told told) {
+    if (subject.seen() != null && !subject.seen().equals(claim.holder())) {
+      // The key was released and begun anew, maybe by another request.
+      told.accept(new Result.Changed());
+      return;
+    }
     when(
-        exchanges.store.resolve(resolution),
+        exchanges.store.resolve(
+            subject.resolution(claim.holder(), new Resolution.MarkUnknown(), ASKED)),
         reply -> {
           if (reply instanceof ResolveReply.Done) {
-            then.run();
+            ask(subject, claim, question, told);
           } else {
             told.accept(new Result.Changed());
           }
@@ -178,35 +198,37 @@ final class Prober {
         told);
   }
 
-  private void ask(
-      Route route, ProbeRule rule, Subject subject, Question question, Consumer<Result> told) {
-    ProbeCall call =
-        new ProbeCall(
+  private void ask(Subject subject, ProbeClaim.Claimed claim, ProbeQuestion question, Told told) {
+    new ProbeCall(
             exchanges,
-            route,
-            rule,
+            subject.route(),
+            subject.rule(),
             question.head(),
             question.body(),
-            finding -> found(route, rule, subject, finding, told));
-    call.begin();
+            finding -> told.unless(() -> found(subject, claim, finding, told)))
+        .begin();
   }
 
-  private void found(
-      Route route, ProbeRule rule, Subject subject, ProbeFinding finding, Consumer<Result> told) {
-    exchanges.listener.probed(route.name(), finding.label());
+  private void found(Subject subject, ProbeClaim.Claimed claim, ProbeFinding finding, Told told) {
+    exchanges.listener.probed(subject.route().name(), finding.label());
     if (finding instanceof ProbeFinding.Completed completed) {
       Resolution.Action complete = new Resolution.Complete(completed.response());
-      resolve(subject.resolution(complete, COMPLETED), told);
+      resolve(subject.resolution(claim.holder(), complete, COMPLETED), told);
     } else if (finding instanceof ProbeFinding.Nothing) {
-      told.accept(new Result.Unknown(subject.pause()));
+      told.accept(new Result.Unknown(subject.pause(claim.tries())));
     } else {
       // A request that is still on its way may happen after all.
-      Duration early = rule.grace().minus(subject.claim().overdue());
+      Duration early = subject.rule().grace().minus(claim.overdue());
       told.accept(
           early.isNegative() || early.isZero()
-              ? new Result.Never(subject.claim().holder())
-              : new Result.Unknown(early));
+              ? new Result.Never(claim.holder())
+              : new Result.Unknown(longer(early, subject.pause(claim.tries()))));
     }
+  }
+
+  /** Before the claim has ended nobody asks again. */
+  private static Duration longer(Duration one, Duration other) {
+    return one.compareTo(other) > 0 ? one : other;
   }
 
   /**
@@ -214,23 +236,22 @@ final class Prober {
    *
    * @param never what the upstream said
    */
-  void release(
-      OperationId id, long attempt, Result.Never never, Duration retention, Consumer<Result> told) {
-    resolve(
-        Resolution.of(id, attempt, never.holder(), new Resolution.Release(), retention, NEVER),
-        told);
+  void release(Subject subject, Result.Never never, Consumer<Result> told) {
+    Told once = new Told(told);
+    once.unless(
+        () -> resolve(subject.resolution(never.holder(), new Resolution.Release(), NEVER), once));
   }
 
-  private void resolve(Resolution resolution, Consumer<Result> told) {
+  private void resolve(Resolution resolution, Told told) {
     CompletionStage<ResolveReply> stage = exchanges.store.resolve(resolution);
     // Done, refused or gone: whatever is there now is the truth.
     when(stage, reply -> told.accept(new Result.Changed()), told);
   }
 
-  private <T> void when(CompletionStage<T> stage, Consumer<T> replied, Consumer<Result> told) {
+  private <T> void when(CompletionStage<T> stage, Consumer<T> replied, Told told) {
     Stages.when(
         stage,
-        replied,
+        reply -> told.unless(() -> replied.accept(reply)),
         unavailable -> told.accept(new Result.Unavailable(unavailable)),
         exchanges.listener);
   }

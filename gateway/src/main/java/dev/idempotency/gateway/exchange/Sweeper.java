@@ -4,17 +4,16 @@ import dev.idempotency.gateway.idempotency.Audit;
 import dev.idempotency.gateway.idempotency.OpenOperation;
 import dev.idempotency.gateway.idempotency.OpenOperations.Page;
 import dev.idempotency.gateway.idempotency.OpenOperations.Query;
-import dev.idempotency.gateway.idempotency.OperationId;
 import dev.idempotency.gateway.idempotency.Resolution;
 import dev.idempotency.gateway.idempotency.StoredOperation;
 import java.time.Duration;
 import java.util.HashMap;
-import java.util.Iterator;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 
 /**
  * Looks for operations whose outcome is unknown, so that they heal before their client asks: writes
@@ -38,14 +37,12 @@ public final class Sweeper {
 
   private static final int PAGE = 100;
   private static final int MOST_PAGES = 10;
-  private static final int AT_ONCE = 4;
-  private static final int MOST_DUE = PAGE * MOST_PAGES;
   private static final Audit LAPSED = new Audit("sweeper", "the lease ran out");
 
   private final Exchanges exchanges;
   private final Duration every;
   private final BiConsumer<Duration, List<Long>> counted;
-  private final Map<String, Lane> lanes = new HashMap<>();
+  private final Map<String, ProbeLane> lanes = new HashMap<>();
 
   /** Where the next round begins, so that many that are held don't hide others behind them. */
   private String from = "";
@@ -54,80 +51,8 @@ public final class Sweeper {
   private Duration oldest = Duration.ZERO;
 
   private Duration oldestBefore = Duration.ZERO;
+  private int round;
   private boolean stopped;
-
-  /** The probes of one route, whose upstream delays no other route's. */
-  private final class Lane {
-    private final Route route;
-    private final ProbeRule rule;
-    private final Map<OperationId, OpenOperation> due = new LinkedHashMap<>();
-
-    /** Attempts that never happened and wait for a duplicate to run them again; the latest. */
-    private final Map<OperationId, Long> never = new LinkedHashMap<>();
-
-    private int probing;
-
-    Lane(Route route, ProbeRule rule) {
-      this.route = route;
-      this.rule = rule;
-    }
-
-    /** What is due already is not due twice, and what finds no room is found again. */
-    void add(OpenOperation open) {
-      Long told = never.get(open.id());
-      boolean known = told != null && told == open.operation().attempt();
-      if (due.size() < MOST_DUE && !known) {
-        due.putIfAbsent(open.id(), open);
-        next();
-      }
-    }
-
-    private void next() {
-      while (probing < AT_ONCE && !due.isEmpty() && !stopped) {
-        Iterator<OpenOperation> first = due.values().iterator();
-        OpenOperation open = first.next();
-        first.remove();
-        long attempt = open.operation().attempt();
-        Prober.Question question = Prober.question(route, open.operation().note(), attempt, null);
-        if (question != null) {
-          probing++;
-          exchanges.prober.probe(
-              route,
-              rule,
-              open.id(),
-              attempt,
-              question,
-              route.retention(),
-              result -> probed(open, attempt, result));
-        }
-      }
-    }
-
-    private void probed(OpenOperation open, long attempt, Prober.Result result) {
-      if (result instanceof Prober.Result.Never told && !Prober.reruns(route, rule)) {
-        exchanges.prober.release(open.id(), attempt, told, route.retention(), released -> ended());
-        return;
-      }
-      if (result instanceof Prober.Result.Never) {
-        // Who runs it again asks once more, and needs the record for the attempt's number.
-        remember(open.id(), attempt);
-      }
-      ended();
-    }
-
-    /** To ask again and again would only keep a duplicate from asking. */
-    private void remember(OperationId id, long attempt) {
-      if (never.size() >= MOST_DUE) {
-        never.remove(never.keySet().iterator().next());
-      }
-      never.put(id, attempt);
-    }
-
-    private void ended() {
-      probing--;
-      next();
-    }
-  }
 
   /**
    * @param every the pause between two rounds; more than nothing
@@ -148,37 +73,58 @@ public final class Sweeper {
   /** Ends; on the event loop. What is under way comes to its end. */
   void stop() {
     stopped = true;
+    lanes.values().forEach(ProbeLane::stop);
     lanes.clear();
   }
 
   /** Gateways that were started together do not sweep together. */
   private void later() {
+    int next = ++round;
     long nanos = every.toNanos();
     long delay = nanos / 2 + ThreadLocalRandom.current().nextLong(nanos / 2 + 1) + nanos / 4;
-    exchanges.scheduler.schedule(this::round, Duration.ofNanos(delay));
+    exchanges.scheduler.schedule(() -> during(next, () -> page(1)), Duration.ofNanos(delay));
   }
 
-  private void round() {
-    if (!stopped) {
-      page(1);
+  /**
+   * Does a step of a round, unless that is over. Where it throws, which is a bug, the round is, and
+   * the next one comes all the same.
+   */
+  private void during(int number, Runnable step) {
+    if (stopped || number != round) {
+      return;
+    }
+    try {
+      step.run();
+    } catch (RuntimeException | Error e) {
+      if (number == round) {
+        later();
+      }
+      exchanges.listener.bug(e);
     }
   }
 
-  private void page(int number) {
+  private <T> void when(CompletionStage<T> stage, Consumer<T> replied) {
+    int number = round;
     Stages.when(
-        exchanges.store.list(new Query(from, Duration.ZERO, PAGE)),
-        page -> swept(page, number),
-        unavailable -> later(),
+        stage,
+        reply -> during(number, () -> replied.accept(reply)),
+        unavailable -> during(number, this::later),
         exchanges.listener);
   }
 
+  private void page(int number) {
+    when(exchanges.store.list(new Query(from, Duration.ZERO, PAGE)), page -> swept(page, number));
+  }
+
   private void swept(Page page, int number) {
-    if (stopped) {
-      return;
-    }
     for (OpenOperation open : page.operations()) {
       oldest = open.overdue().compareTo(oldest) > 0 ? open.overdue() : oldest;
-      take(open);
+      try {
+        take(open);
+      } catch (RuntimeException | Error e) {
+        // A bug that one operation meets must not hide those behind it.
+        exchanges.listener.bug(e);
+      }
     }
     from = page.next();
     if (from.isEmpty()) {
@@ -194,14 +140,12 @@ public final class Sweeper {
 
   private void count() {
     Duration longest = oldest.compareTo(oldestBefore) > 0 ? oldest : oldestBefore;
-    Stages.when(
+    when(
         exchanges.store.count(AGES),
         counts -> {
-          counted.accept(longest, counts);
           later();
-        },
-        unavailable -> later(),
-        exchanges.listener);
+          counted.accept(longest, counts);
+        });
   }
 
   private void take(OpenOperation open) {
@@ -211,8 +155,11 @@ public final class Sweeper {
     }
     Route route = exchanges.route(open.operation().note().route());
     ProbeRule rule = route == null ? null : route.safety().probe();
-    if (route != null && rule != null && rule.url() != null && !route.observe()) {
-      lanes.computeIfAbsent(route.name(), name -> new Lane(route, rule)).add(open);
+    if (route != null && rule != null && ProbeLane.isFor(route, rule)) {
+      lanes
+          .computeIfAbsent(
+              route.name(), name -> new ProbeLane(exchanges, route, rule, PAGE * MOST_PAGES))
+          .add(open);
     }
   }
 
@@ -222,6 +169,7 @@ public final class Sweeper {
         Resolution.of(
             open.id(),
             open.operation().attempt(),
+            open.holder(),
             new Resolution.MarkUnknown(),
             Duration.ofMinutes(1),
             LAPSED);

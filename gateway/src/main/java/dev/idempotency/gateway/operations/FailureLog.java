@@ -1,6 +1,8 @@
 package dev.idempotency.gateway.operations;
 
 import dev.idempotency.gateway.exchange.ExchangeListener;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,6 +23,7 @@ public final class FailureLog implements ExchangeListener {
   private final Sparingly fenced;
   private final Sparingly unreadable;
   private final Sparingly bugs;
+  private final Set<String> unaskable = ConcurrentHashMap.newKeySet();
 
   public FailureLog() {
     this(System::nanoTime);
@@ -78,6 +81,17 @@ public final class FailureLog implements ExchangeListener {
         more ->
             LOG.warn(
                 "Duplicates get no replay (409 response-not-kept): {}{}", message, others(more)));
+  }
+
+  /** Once for each route: an operation that can't be asked about is found again and again. */
+  @Override
+  public void probed(String route, String finding) {
+    if (finding.equals(UNASKABLE) && unaskable.add(route)) {
+      LOG.warn(
+          "Route {}: an operation stays unknown, as its key or path can't be put safely into"
+              + " probe.url (a slash, a dot segment, no UTF-8); the query of a URL takes more",
+          route);
+    }
   }
 
   @Override

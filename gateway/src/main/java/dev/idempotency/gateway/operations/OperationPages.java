@@ -128,6 +128,16 @@ final class OperationPages {
         "There is no record of it: it never began, was released, or its retention is over.");
   }
 
+  /** By values, which may not be those of the client. */
+  static AdminResponse notFound() {
+    return AdminResponse.error(
+        404,
+        "no-operation",
+        "There is no record with that route, scope and key: it never began, was released, or its"
+            + " retention is over; or a value is not exactly what the client sent, such as Bearer"
+            + " TOKEN for Authorization.");
+  }
+
   private CompletionStage<AdminResponse> show(
       OperationId id, StoredOperation operation, boolean body) {
     return store

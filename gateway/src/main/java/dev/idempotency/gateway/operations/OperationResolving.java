@@ -61,7 +61,7 @@ final class OperationResolving {
     if (retention == null) {
       String detail =
           found.state() instanceof StoredOperation.OutcomeUnknown
-              ? "for is missing: the operation's route is none of this gateway."
+              ? "for is missing: " + routeless(name)
               : "";
       return now(
           decision,
@@ -77,6 +77,13 @@ final class OperationResolving {
               audit(id, name, decision, answer.status());
               return new OperatorAnswer(decision.name(), answer);
             });
+  }
+
+  /** Why the route's retention does not stand in for one that is given. */
+  private static String routeless(String name) {
+    return name.isEmpty()
+        ? "the record does not say which route it is of."
+        : "the operation's route is none of this gateway.";
   }
 
   private @Nullable Duration retention(Decision decision, String route) {
@@ -129,9 +136,9 @@ final class OperationResolving {
   /** Neither key nor scope, which are the client's. */
   private static void audit(OperationId id, String route, Decision decision, int status) {
     LOG.info(
-        "operation {} of route {}: {} of attempt {} by {} {} ({})",
+        "operation {}{}: {} of attempt {} by {} {} ({})",
         id,
-        route.isEmpty() ? "unknown" : route,
+        route.isEmpty() ? "" : " of route " + route,
         decision.name(),
         decision.attempt(),
         decision.audit().who(),

@@ -4,6 +4,7 @@ import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.idempotency.OpenOperation;
 import dev.idempotency.gateway.idempotency.OpenOperations.Entry;
 import dev.idempotency.gateway.idempotency.OperationId;
+import dev.idempotency.gateway.idempotency.PiecedResponse;
 import dev.idempotency.gateway.idempotency.StoredOperation;
 import dev.idempotency.gateway.idempotency.StoredOperation.Completed;
 import dev.idempotency.gateway.idempotency.StoredOperation.InFlight;
@@ -90,7 +91,7 @@ final class OperationText {
   static String trace(StoredOperation operation) {
     String trace =
         operation.state() instanceof Completed completed
-            ? completed.response().headers().get(TRACE)
+            ? shown(completed.response()).headers().get(TRACE)
             : null;
     return trace == null ? operation.note().trace() : trace;
   }
@@ -105,27 +106,41 @@ final class OperationText {
         .toString();
   }
 
-  private static String response(StoredResponse response, boolean body) {
-    if (response.isSealed()) {
+  private static String response(StoredResponse stored, boolean body) {
+    PiecedResponse pieced = PiecedResponse.of(stored);
+    if (pieced == null && stored.isSealed()) {
       return new JsonObject().truth("sealed", true).toString();
     }
+    StoredResponse response = shown(stored);
     JsonObject json =
         new JsonObject()
             .number("status", response.status())
             .array("headers", fields(response.headers()))
-            .number("body_bytes", response.body().length);
+            .number("body_bytes", pieced == null ? response.body().length : pieced.length());
     if (!response.trailers().isEmpty()) {
       json.array("trailers", fields(response.trailers()));
     }
-    if (body) {
-      String text = text(response.body());
-      if (text == null) {
-        json.text("body_base64", Base64.getEncoder().encodeToString(response.body()));
-      } else {
-        json.text("body", text);
-      }
+    if (pieced != null) {
+      // Too large to be shown, and it lies elsewhere.
+      json.number("pieces", pieced.count());
+    } else if (body) {
+      body(json, response.body());
     }
     return json.toString();
+  }
+
+  private static StoredResponse shown(StoredResponse stored) {
+    PiecedResponse pieced = PiecedResponse.of(stored);
+    return pieced == null ? stored : pieced.head();
+  }
+
+  private static void body(JsonObject json, byte[] body) {
+    String text = text(body);
+    if (text == null) {
+      json.text("body_base64", Base64.getEncoder().encodeToString(body));
+    } else {
+      json.text("body", text);
+    }
   }
 
   /** Null where the bytes are not the UTF-8 form of a text. */

@@ -188,7 +188,10 @@ public final class OperationsApi {
     String name = asked.required("route");
     Route route = routes.get(name);
     if (route == null) {
-      throw new UnfitException("route is none of this gateway.");
+      throw new UnfitException(
+          "route is none of this gateway (expected: "
+              + routes.keySet().stream().sorted().toList()
+              + ").");
     }
     String issuer = asked.text("issuer");
     OperationNames.Naming naming =
@@ -200,7 +203,9 @@ public final class OperationsApi {
     if (naming instanceof OperationNames.Naming.Unnamed unnamed) {
       throw new UnfitException(unnamed.reason() + ".");
     }
-    return new OperationPages(store).show(((OperationNames.Naming.Named) naming).id(), false);
+    return new OperationPages(store)
+        .show(((OperationNames.Naming.Named) naming).id(), false)
+        .thenApply(answer -> answer.status() == 404 ? OperationPages.notFound() : answer);
   }
 
   private CompletionStage<AdminResponse> show(OperationStore store, Question question)

@@ -9,6 +9,7 @@ import io.netty.handler.codec.DecoderResult;
 import io.netty.handler.codec.http.DefaultHttpResponse;
 import io.netty.handler.codec.http.HttpDecoderConfig;
 import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMessage;
 import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpResponseDecoder;
@@ -17,6 +18,7 @@ import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.util.AsciiString;
 import io.netty.util.ReferenceCountUtil;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -32,6 +34,9 @@ final class ResponseDecoder extends HttpResponseDecoder {
   private boolean headRequest;
   private boolean atStart;
   private boolean understood;
+
+  /** Names of fields that a blank followed. */
+  private final List<AsciiString> spaced = new ArrayList<>(0);
 
   ResponseDecoder() {
     super(
@@ -80,8 +85,13 @@ final class ResponseDecoder extends HttpResponseDecoder {
     int before = out.size();
     atStart &= !in.isReadable();
     super.decode(ctx, in, out);
-    // An interim response is followed by another one.
-    atStart |= out.size() > before && out.get(out.size() - 1) instanceof LastHttpContent;
+    if (out.size() > before && out.get(out.size() - 1) instanceof LastHttpContent last) {
+      // An interim response is followed by another one.
+      atStart = true;
+      if (!spaced.isEmpty() && !haveColons(last.trailingHeaders())) {
+        last.setDecoderResult(DecoderResult.failure(new IllegalArgumentException("no colon")));
+      }
+    }
   }
 
   private static HttpResponse noResponse() {
@@ -141,7 +151,14 @@ final class ResponseDecoder extends HttpResponseDecoder {
   /** The reason is nobody's business, but a CR in it is a line end to some (RFC 9112 §2.2). */
   @Override
   protected String splitThirdWordInitialLine(byte[] line, int start, int length) {
-    for (int i = start - 1; i < start + length; i++) {
+    int status = start - 1;
+    while (line[status] <= ' ') {
+      status--;
+    }
+    if (line[status + 1] != ' ') {
+      throw new IllegalArgumentException("no blank after the status");
+    }
+    for (int i = status + 1; i < start + length; i++) {
       if (line[i] == '\r') {
         throw new IllegalArgumentException("a bare CR in the status line");
       }
@@ -161,7 +178,8 @@ final class ResponseDecoder extends HttpResponseDecoder {
 
   /**
    * Between a field's name and its colon blanks are removed (RFC 9112 §5.1), yet a colon there must
-   * be: others may read a line without one differently.
+   * be: others may read a line without one differently. What follows in the array may be of an
+   * earlier line, because where this one ends is not said: whether there is a value shows it.
    */
   @Override
   protected AsciiString splitHeaderName(byte[] line, int start, int length) {
@@ -172,13 +190,31 @@ final class ResponseDecoder extends HttpResponseDecoder {
     if (colon == line.length || line[colon] != ':') {
       throw new IllegalArgumentException("a field has no colon");
     }
-    return super.splitHeaderName(line, start, length);
+    AsciiString name = super.splitHeaderName(line, start, length);
+    if (colon > start + length) {
+      spaced.add(name);
+    }
+    return name;
+  }
+
+  /** Whether each field with a blank after its name has a value, and so had a colon. */
+  private boolean haveColons(HttpHeaders fields) {
+    if (spaced.isEmpty()) {
+      return true;
+    }
+    boolean all = true;
+    for (AsciiString name : spaced) {
+      List<String> values = fields.getAll(name);
+      all &= !values.isEmpty() && !values.contains("");
+    }
+    spaced.clear();
+    return all;
   }
 
   /** Asked once for each head, and before the codec takes fields out of one without content. */
   @Override
   protected boolean isContentAlwaysEmpty(HttpMessage msg) {
-    understood = isUnderstood((HttpResponse) msg);
+    understood = isUnderstood((HttpResponse) msg) && haveColons(msg.headers());
     return headRequest || super.isContentAlwaysEmpty(msg);
   }
 }

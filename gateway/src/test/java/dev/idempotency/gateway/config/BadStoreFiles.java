@@ -61,7 +61,7 @@ final class BadStoreFiles {
             "store.pool: 0 (expected: a whole number from 1 to 1000)"),
         both(
             store("url: \"postgresql://a/b\", prefix: x"),
-            "store.prefix: unknown key (expected: url, timeout, pool, checks, user, password,"
+            "store.prefix: unknown key (expected: url, timeout, pool, user, password,"
                 + " compress or encryption)"),
         readerOnly(
             store("url: \"redis://a\", checks: 1ms"),
@@ -155,6 +155,10 @@ final class BadStoreFiles {
             "routes[0].guard: 30s with the store memory (expected: 0s, or a store that can tell"
                 + " that it lost records: redis://…)"),
         readerOnly(
+            route("guard: 30s") + "store: postgresql://u@a/b\n",
+            "routes[0].guard: 30s with the store PostgreSQL (expected: 0s, or a store that can tell"
+                + " that it lost records: redis://…)"),
+        readerOnly(
             kept("idempotency: off, durability: disk"),
             "routes[0].durability: in a route with idempotency: off (expected: idempotency:"
                 + " required or optional, as nothing is looked at where it is off)"),
@@ -217,6 +221,16 @@ final class BadStoreFiles {
         readerOnly(
             probe("url: \"/{key}\", never: [200]"),
             "routes[0].probe.never: 200 (expected: a status that completed does not have)"),
+        readerOnly(
+            probe("url: \"/{key}\", completed: [200, 206]"),
+            "routes[0].probe.completed: 206 (expected: a status whose answer has a whole body)"),
+        readerOnly(
+            "upstreams: { a: { url: \"http://a\" }, b: { url: \"http://b\" } }\n"
+                + "routes: [{ name: x, path: /x, upstream: a, unknown: probe, probe: { request:"
+                + " same, upstream: b } }]\n",
+            "routes[0].probe.request: same, to another upstream than the route's (expected: url,"
+                + " as another service could execute the request and is not to see its"
+                + " credentials)"),
         both(
             probe("url: \"/{key}\", on-never: forget"),
             "routes[0].probe.on-never: forget (expected: rerun or release)"),

@@ -43,6 +43,9 @@ final class RandomRoutes {
   private final StringBuilder yaml = new StringBuilder();
   private boolean lasting;
 
+  /** Whether the store can tell that it lost records. */
+  private boolean forgetful;
+
   private RandomRoutes(Random random) {
     this.random = random;
   }
@@ -95,6 +98,7 @@ final class RandomRoutes {
             "rediss-cluster://a:1,b:2",
             "postgresql://u@a,b:5433/db?sslmode=require&x=y");
     lasting = !url.equals("memory");
+    forgetful = url.startsWith("redis");
     line(2, "url", url);
     if (lasting) {
       storeAccess(url);
@@ -110,11 +114,13 @@ final class RandomRoutes {
 
   private void storeAccess(String url) {
     maybe(2, "password", one("{ env: STORE_PASSWORD }", "{ file: sentinel.password }"));
-    maybe(2, "checks", one("1s", "24h"));
     maybe(2, "timeout", one("1ms", "1m"));
     if (url.startsWith("postgresql")) {
       maybe(2, "pool", one("1", "1000"));
-    } else if (url.startsWith("rediss")) {
+    } else {
+      maybe(2, "checks", one("1s", "24h"));
+    }
+    if (url.startsWith("rediss")) {
       maybe(
           2,
           "tls",
@@ -172,8 +178,10 @@ final class RandomRoutes {
   }
 
   private void safety(boolean streams) {
-    if (lasting) {
+    if (forgetful) {
       maybe(4, "guard", one("0s", "1h"));
+    }
+    if (lasting) {
       maybe(
           4,
           "durability",
@@ -191,10 +199,10 @@ final class RandomRoutes {
     yaml.append("    probe:\n");
     if (streams || random.nextBoolean()) {
       line(6, "url", quoted(one("/{key}", "/a/{key}/b?c={key}&d", "/\\\"/{key}")));
+      maybe(6, "upstream", "b");
     } else {
       line(6, "request", "same");
     }
-    maybe(6, "upstream", "b");
     maybe(6, "timeout", one("10ms", "1m"));
     maybe(6, "completed", one("[200]", "[201, 200, 599]"));
     maybe(6, "never", one("[404]", "[410, 404]"));

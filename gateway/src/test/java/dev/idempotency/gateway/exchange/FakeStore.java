@@ -23,6 +23,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** A store that writes down what it is told and answers when a test says so. */
@@ -40,6 +41,7 @@ final class FakeStore implements OperationStore {
   private final Map<Integer, byte[]> pieces = new TreeMap<>();
   private final List<Runnable> watches = new ArrayList<>();
   private @Nullable Error error;
+  private Function<String, @Nullable Object> atOnce = command -> null;
 
   /** For how many milliseconds nothing was forgotten. */
   long sinceLoss = Long.MAX_VALUE;
@@ -67,6 +69,11 @@ final class FakeStore implements OperationStore {
   /** The responses that were to be stored. */
   List<StoredResponse> completed() {
     return completed;
+  }
+
+  /** Answers every command at once, on the caller's stack, for which something is given. */
+  void answers(Function<String, @Nullable Object> replies) {
+    atOnce = replies;
   }
 
   /** The next settlement fails before there is a stage, which no store may do. */
@@ -216,6 +223,10 @@ final class FakeStore implements OperationStore {
 
   private CompletableFuture<Object> asked(String command) {
     commands.add(command);
+    Object told = atOnce.apply(command);
+    if (told != null) {
+      return CompletableFuture.completedFuture(told);
+    }
     CompletableFuture<Object> reply = new CompletableFuture<>();
     open.add(new Open(null, reply));
     return reply;

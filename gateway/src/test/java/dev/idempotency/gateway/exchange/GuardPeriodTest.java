@@ -121,6 +121,9 @@ class GuardPeriodTest {
     "@1000061, true, 1000010",
     "@1000060, false, 1000010",
     "@999999, false, 1000010",
+    // The gateway's own clock is 30 s behind, or ahead.
+    "@1000000, false, 999980",
+    "@1000000, false, 1000040",
   })
   void keyThatIsYoungerThanTheLossIsNew(String firstSent, boolean begun, long now) {
     KeyRule rule =

@@ -12,6 +12,7 @@ final class HandScheduler implements Scheduler {
 
   private final List<Task> tasks = new ArrayList<>();
   private long now = 1_000_000_000L;
+  private long dayMillis;
 
   @Override
   public long nanoTime() {
@@ -20,7 +21,7 @@ final class HandScheduler implements Scheduler {
 
   @Override
   public long currentTimeMillis() {
-    return now / 1_000_000;
+    return now / 1_000_000 + dayMillis;
   }
 
   @Override
@@ -45,6 +46,11 @@ final class HandScheduler implements Scheduler {
       next.run.run();
     }
     now = until;
+  }
+
+  /** Sets the clock of this machine on or back; no time passes. */
+  void setClock(Duration by) {
+    dayMillis += by.toMillis();
   }
 
   /** Moves the time as a stopped process sees it: nothing runs meanwhile. */

@@ -51,6 +51,11 @@ final class HeardEvents implements ExchangeListener {
   }
 
   @Override
+  public void probed(String route, String finding) {
+    events.add("probed " + finding);
+  }
+
+  @Override
   public void storeWriteDeferred() {
     events.add("deferred");
   }

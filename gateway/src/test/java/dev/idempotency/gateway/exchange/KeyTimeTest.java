@@ -55,6 +55,9 @@ class KeyTimeTest {
     "13539999, ",
     "13540000, KEY_EXPIRED",
     "99999999, KEY_EXPIRED",
+    // By a gateway that is 30 s behind: as it is made, and when its record goes.
+    "9970000,  ",
+    "13570000, KEY_EXPIRED",
   })
   void keyCountsFromItsTimeOnForAsLongAsItsRecordSurelyLives(long now, @Nullable Result result) {
     assertThat(refused("@10000", now)).isEqualTo(result);

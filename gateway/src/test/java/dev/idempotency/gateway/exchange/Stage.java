@@ -6,6 +6,7 @@ import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.http.RequestHead;
 import dev.idempotency.gateway.http.Response;
 import dev.idempotency.gateway.http.ResponseHead;
+import dev.idempotency.gateway.idempotency.Durability;
 import dev.idempotency.gateway.idempotency.Fingerprint;
 import dev.idempotency.gateway.idempotency.Fingerprinter;
 import dev.idempotency.gateway.idempotency.Fingerprints;
@@ -21,6 +22,9 @@ import java.util.Set;
 
 /** Exchanges with everything around them in the hand of a test: store, upstream, client, time. */
 final class Stage {
+
+  /** Stands for the upstream of the stage in a rule that is made before it. */
+  static final Upstream ROUTES_OWN = acquirer -> {};
 
   static final Duration LEASE = Duration.ofSeconds(10);
 
@@ -216,6 +220,13 @@ final class Stage {
       return this;
     }
 
+    /** The upstream is asked. */
+    Settings probe(ProbeRule rule) {
+      unknown = UnknownPolicy.PROBE;
+      safety = new Route.Safety(Durability.NONE, Duration.ZERO, rule);
+      return this;
+    }
+
     Settings safety(Route.Safety wanted) {
       safety = wanted;
       return this;
@@ -287,6 +298,10 @@ final class Stage {
     }
 
     private Route route(Upstream upstream) {
+      ProbeRule probe = safety.probe();
+      if (probe != null && probe.upstream() == ROUTES_OWN) {
+        probe(ProbeRules.to(upstream, probe));
+      }
       return new Route(
           "create-order",
           Set.of("POST"),

@@ -3,6 +3,9 @@ package dev.idempotency.gateway.exchange;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.gateway.http.Headers;
+import dev.idempotency.gateway.idempotency.OperationId;
+import dev.idempotency.gateway.idempotency.StoreUnavailableException;
+import dev.idempotency.gateway.idempotency.StoredOperation;
 import dev.idempotency.gateway.idempotency.StoredOperation.Completed;
 import dev.idempotency.gateway.idempotency.StoredOperation.InFlight;
 import dev.idempotency.gateway.idempotency.StoredOperation.OutcomeUnknown;
@@ -87,6 +90,8 @@ class WaitingTest {
     stage.store.found(1, Stage.fingerprint("{}"), DONE);
 
     assertThat(call.client().text()).isEqualTo("made");
+    // However many come, they make for one look more.
+    assertThat(stage.store.commands()).containsExactly("reserve 1", "find", "find");
     isOver(stage);
   }
 
@@ -133,7 +138,9 @@ class WaitingTest {
     Stage stage = Stage.with().patience(Duration.ofMinutes(1)).open();
     Stage.Call call = stage.whole("k", "{}");
     stage.store.existing(1, new InFlight(Duration.ofMillis(100)));
-    stage.scheduler.advance(Duration.ofMillis(102));
+    stage.scheduler.advance(Duration.ofMillis(101));
+    assertThat(stage.store.open()).isZero();
+    stage.scheduler.advance(Duration.ofMillis(1));
     stage.store.found(1, Stage.fingerprint("{}"), new OutcomeUnknown(true));
 
     assertThat(call.client().problem()).isEqualTo("outcome-unknown");
@@ -162,9 +169,12 @@ class WaitingTest {
         Stage.with()
             .waiting(new Route.Waiting(Duration.ofSeconds(5), Duration.ofSeconds(5), 2))
             .open();
-    waiting(stage, 2);
-    Stage.Call refused = waiting(stage, "{}");
+    List<Stage.Call> calls = waiting(stage, 2);
+    Stage.Call refused = waiting(stage, "{}", "Prefer", "wait=3");
     assertThat(refused.client().problem()).isEqualTo("request-in-flight");
+    assertThat(refused.client().headers().contains("Preference-Applied")).isFalse();
+    calls.get(0).exchange().clientGone();
+    assertThat(waiting(stage, "{}").client().isAnswered()).isFalse();
 
     Stage.Call other = stage.whole("another", "{}");
     stage.store.existing(1, inFlight());
@@ -237,6 +247,38 @@ class WaitingTest {
   }
 
   @Test
+  void clientThatDoesNotWantToWaitWhereNobodyDoesIsToldNothingOfIt() {
+    Stage.Call call = waiting(Stage.open(), "{}", "Prefer", "wait=0");
+
+    assertThat(call.client().problem()).isEqualTo("request-in-flight");
+    assertThat(call.client().headers().contains("Preference-Applied")).isFalse();
+  }
+
+  @Test
+  void patienceThatIsShorterThanAPauseEndsInTime() {
+    Stage stage = Stage.with().patience(Duration.ofMillis(100)).open();
+    Stage.Call call = waiting(stage, "{}");
+    stage.scheduler.advance(Duration.ofMillis(99));
+    assertThat(call.client().isAnswered()).isFalse();
+    stage.scheduler.advance(Duration.ofMillis(1));
+
+    assertThat(call.client().problem()).isEqualTo("request-in-flight");
+  }
+
+  @Test
+  void patienceBeginsBeforeTheStoreIsAsked() {
+    Stage stage = patient().open();
+    Stage.Call call = stage.whole("k", "{}");
+    stage.scheduler.advance(Duration.ofSeconds(2));
+    stage.store.existing(1, inFlight());
+    stage.scheduler.advance(Duration.ofMillis(2_900));
+    assertThat(call.client().isAnswered()).isFalse();
+    stage.scheduler.advance(Duration.ofMillis(100));
+
+    assertThat(call.client().problem()).isEqualTo("request-in-flight");
+  }
+
+  @Test
   void wishThatCanNotBeUnderstoodChangesNothing() {
     Stage stage = patient().open();
     Stage.Call call = waiting(stage, "{}", "Prefer", "wait=soon");
@@ -266,6 +308,45 @@ class WaitingTest {
   }
 
   @Test
+  void clientsThatHangUpFreeTheirPlacesAndTheLastEndsTheWatch() {
+    Stage stage = patient().open();
+    List<Stage.Call> calls = waiting(stage, 2);
+    calls.get(0).exchange().clientGone();
+    assertThat(stage.exchanges.waitingDuplicates()).isEqualTo(1);
+    assertThat(stage.store.watches()).isEqualTo(1);
+    calls.get(1).exchange().clientGone();
+
+    // Nothing is looked at for nobody, and the record is left alone.
+    stage.scheduler.advance(Duration.ofSeconds(10));
+    assertThat(stage.store.commands()).containsExactly("reserve 1", "reserve 1");
+    isOver(stage);
+  }
+
+  @Test
+  void requestWithAnotherFingerprintIsRefusedAtOnceAndTheOthersWaitOn() {
+    Stage stage = patient().open();
+    List<Stage.Call> calls = waiting(stage, 1);
+    Stage.Call other = stage.whole("k", "{\"a\":1}");
+    stage.store.existing(1, Stage.fingerprint("{}"), inFlight());
+
+    assertThat(other.client().problem()).isEqualTo("key-reused");
+    assertThat(calls.get(0).client().isAnswered()).isFalse();
+    assertThat(stage.exchanges.waitingDuplicates()).isEqualTo(1);
+  }
+
+  @Test
+  void wishOfMoreSecondsThanANumberHoldsGetsTheLongest() {
+    Stage stage = patient().open();
+    Stage.Call call = waiting(stage, "{}", "Prefer", "wait=99999999999");
+    stage.scheduler.advance(Duration.ofMillis(4_999));
+    assertThat(call.client().isAnswered()).isFalse();
+    stage.scheduler.advance(Duration.ofMillis(1));
+
+    assertThat(call.client().problem()).isEqualTo("request-in-flight");
+    assertThat(call.client().headers().get("Preference-Applied")).isEqualTo("wait=5");
+  }
+
+  @Test
   void storeThatGoesAwayRefusesAllThatWait() {
     Stage stage = patient().open();
     List<Stage.Call> calls = waiting(stage, 3);
@@ -286,6 +367,92 @@ class WaitingTest {
 
     assertThat(calls).allMatch(call -> call.client().problem().equals("shutting-down"));
     isOver(stage);
+  }
+
+  @Test
+  void replyThatComesWhenTheGatewayStopsMakesNobodyWait() {
+    Stage stage = patient().open();
+    Stage.Call call = stage.whole("k", "{}");
+    stage.exchanges.abandon();
+    stage.store.existing(1, inFlight());
+
+    assertThat(call.client().problem()).isEqualTo("request-in-flight");
+    isOver(stage);
+  }
+
+  @Test
+  void replyThatComesWhenTheClientIsGoneTakesNoPlace() {
+    Stage stage = patient().open();
+    Stage.Call call = stage.whole("k", "{}");
+    call.exchange().clientGone();
+    stage.store.existing(1, inFlight());
+
+    isOver(stage);
+  }
+
+  @Test
+  void routeThatOnlyObservesMakesNobodyWait() {
+    Stage stage = patient().observe().open();
+    stage.whole("k", "{}");
+    stage.store.existing(1, inFlight());
+
+    assertThat(stage.exchanges.waitingDuplicates()).isZero();
+    assertThat(stage.upstream.waiting()).isEqualTo(1);
+  }
+
+  @Test
+  void bugInOneWhoWaitsKeepsNobodyElseWaiting() {
+    Stage stage = patient().open();
+    List<Throwable> bugs = new ArrayList<>();
+    ExchangeListener listener =
+        new ExchangeListener() {
+          @Override
+          public void bug(Throwable cause) {
+            bugs.add(cause);
+          }
+        };
+    ReplayCharges charges = new ReplayCharges(stage.budget);
+    WaitingRoom room =
+        new WaitingRoom(stage.store, stage.scheduler, listener, charges, new WaitingPlaces(9));
+    OperationId id = OperationId.of(new byte[OperationId.LENGTH]);
+    List<String> told = new ArrayList<>();
+    for (String name : List.of("one", "two", "three")) {
+      Duration lease = Duration.ofSeconds(9);
+      long until = stage.scheduler.nanoTime() + lease.toNanos();
+      WaitingRoom.Place unused = room.enter(id, waiter(name, told), until, 9, lease);
+    }
+    stage.store.tell();
+    stage.store.reply(Optional.empty());
+
+    assertThat(told).containsExactly("one", "two", "three");
+    assertThat(bugs).hasSize(3);
+    assertThat(room.waiting()).isZero();
+    isOver(stage);
+  }
+
+  /** Says that it was called, and fails. */
+  private static WaitingRoom.Waiter waiter(String name, List<String> told) {
+    return new WaitingRoom.Waiter() {
+      @Override
+      public boolean stays(StoredOperation operation) {
+        return true;
+      }
+
+      @Override
+      public void called(StoredOperation operation) {}
+
+      @Override
+      public void gone() {
+        told.add(name);
+        throw new IllegalStateException("a bug of a test");
+      }
+
+      @Override
+      public void failed(StoreUnavailableException unavailable) {}
+
+      @Override
+      public void sentAway(Duration leaseLeft) {}
+    };
   }
 
   private static void isOver(Stage stage) {

@@ -6,6 +6,7 @@ import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.http.RequestHead;
 import dev.idempotency.gateway.idempotency.Fingerprint;
 import dev.idempotency.gateway.idempotency.Fingerprint.Part;
+import dev.idempotency.gateway.testing.Seeds;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -40,7 +41,7 @@ class FingerprintFuzzTest {
     long seed = first;
     while (seed < first + LEAST || System.nanoTime() < end) {
       try {
-        trial(seed, new RandomRequests(new Random(seed)));
+        trial(seed, new RandomRequests(Seeds.random(seed)));
       } catch (RuntimeException e) {
         throw new AssertionError("with -Dfuzz.seed=" + seed, e);
       }

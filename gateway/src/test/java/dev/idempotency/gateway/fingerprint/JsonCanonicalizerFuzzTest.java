@@ -2,6 +2,7 @@ package dev.idempotency.gateway.fingerprint;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.idempotency.gateway.testing.Seeds;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.LinkedHashSet;
@@ -182,7 +183,7 @@ class JsonCanonicalizerFuzzTest {
     long end = System.nanoTime() + 1_000_000_000L * Integer.getInteger("fuzz.seconds", 0);
     for (long seed = first; seed < first + count || System.nanoTime() < end; seed++) {
       try {
-        trial.run(seed, new Random(seed));
+        trial.run(seed, Seeds.random(seed));
       } catch (RuntimeException e) {
         throw new AssertionError("with -Dfuzz.seed=" + seed, e);
       }

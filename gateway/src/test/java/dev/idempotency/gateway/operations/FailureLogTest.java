@@ -74,4 +74,18 @@ class FailureLogTest {
     assertThat(log.events().get(0).getThrowableProxy().getStackTraceElementProxyArray())
         .isNotEmpty();
   }
+
+  @Test
+  void operationThatCannotBeAskedAboutIsOneLineForItsRoute() {
+    failures.probed("orders", "unaskable");
+    failures.probed("orders", "nothing");
+    pass(10_000);
+    failures.probed("orders", "unaskable");
+    failures.probed("payments", "unaskable");
+
+    assertThat(log.messages())
+        .hasSize(2)
+        .allMatch(message -> message.contains("can't be put safely into probe.url"));
+    assertThat(log.messages().get(0)).startsWith("Route orders: ");
+  }
 }

@@ -13,6 +13,7 @@ import dev.idempotency.gateway.exchange.ScopePart;
 import dev.idempotency.gateway.exchange.Upstream;
 import dev.idempotency.gateway.http.Headers;
 import dev.idempotency.gateway.http.RequestHead;
+import dev.idempotency.gateway.idempotency.AttemptToken;
 import dev.idempotency.gateway.idempotency.Audit;
 import dev.idempotency.gateway.idempotency.Fingerprint;
 import dev.idempotency.gateway.idempotency.Fingerprinter;
@@ -23,6 +24,7 @@ import dev.idempotency.gateway.idempotency.OpenOperation;
 import dev.idempotency.gateway.idempotency.OpenOperations;
 import dev.idempotency.gateway.idempotency.OperationId;
 import dev.idempotency.gateway.idempotency.OutcomePolicy;
+import dev.idempotency.gateway.idempotency.PiecedResponse;
 import dev.idempotency.gateway.idempotency.Resolution;
 import dev.idempotency.gateway.idempotency.ResolveReply;
 import dev.idempotency.gateway.idempotency.StoredOperation;
@@ -153,7 +155,7 @@ class OperationsApiTest {
             fingerprint(),
             new StoredOperation.OutcomeUnknown(true),
             new Note(route, "trace-" + number, "the-clients-key", "/path"));
-    book.open.add(new OpenOperation(id(number), operation, overdue));
+    book.open.add(new OpenOperation(id(number), AttemptToken.next(), operation, overdue));
   }
 
   private void inFlight(int number) {
@@ -163,7 +165,7 @@ class OperationsApiTest {
             Fingerprint.OPEN,
             new StoredOperation.InFlight(Duration.ofSeconds(4)),
             Note.of("open"));
-    book.open.add(new OpenOperation(id(number), operation, Duration.ZERO));
+    book.open.add(new OpenOperation(id(number), AttemptToken.next(), operation, Duration.ZERO));
   }
 
   private HttpResponse<String> send(String method, String path, String token, String body)
@@ -323,6 +325,31 @@ class OperationsApiTest {
   }
 
   @Test
+  void responseInPiecesShowsWhatItsRecordHas() throws Exception {
+    StoredResponse head =
+        new StoredResponse(
+            200,
+            Headers.of("X-A", "b", "Idempotency-Original-Trace", "4bf9"),
+            new byte[0],
+            Headers.of("Sum", "1"));
+    PiecedResponse pieced = new PiecedResponse(head, AttemptToken.next(), 3, 3_000_000_000L);
+    book.finished.put(
+        id(1),
+        new StoredOperation(1, fingerprint(), new StoredOperation.Completed(pieced.packed())));
+
+    JsonNode shown = get("/operations/" + id(1) + "?body=1");
+
+    JsonNode response = shown.get("response");
+    assertThat(response.get("status").asInt()).isEqualTo(200);
+    assertThat(response.get("headers").get(0).get("value").asText()).isEqualTo("b");
+    assertThat(response.get("trailers").get(0).get("name").asText()).isEqualTo("Sum");
+    assertThat(response.get("body_bytes").asLong()).isEqualTo(3_000_000_000L);
+    assertThat(response.get("pieces").asInt()).isEqualTo(3);
+    assertThat(response.has("body")).isFalse();
+    assertThat(shown.get("trace").asText()).isEqualTo("4bf9");
+  }
+
+  @Test
   void bodiesThatMayNotBeShownAreNot() throws Exception {
     stop();
     start(new OperatorOptions(READ, null, false, ""));
@@ -385,7 +412,7 @@ class OperationsApiTest {
         "[]                                   | The body is not a JSON object.",
         "{\"a\":1,\"a\":2}                    | The body is not a JSON object.",
         "{\"key\":\"k\"}                      | route is missing.",
-        "{\"route\":\"other\",\"key\":\"k\"}  | route is none of this gateway.",
+        "{\"route\":\"other\",\"key\":\"k\"}  | route is none of this gateway (expected: [open, tenants]).",
         "{\"route\":\"open\"}                 | key is missing.",
         "{\"route\":\"open\",\"key\":7}       | key is not a text.",
         "{\"route\":\"open\",\"key\":\"é\"}   "
@@ -443,6 +470,17 @@ class OperationsApiTest {
     assertThat(book.resolutions.get(1).retention()).hasHours(48);
     assertThat(untold.statusCode()).isEqualTo(400);
     assertThat(untold.body()).contains("for is missing: the operation's route is none of this");
+  }
+
+  @Test
+  void recordThatNamesNoRouteTakesARetentionThatIsGiven() throws Exception {
+    unknown(1, "", Duration.ofMinutes(5));
+
+    HttpResponse<String> response =
+        resolve("{\"attempt\":3,\"action\":\"extend\",\"who\":\"ann\",\"reason\":\"r\"}");
+
+    assertThat(response.statusCode()).isEqualTo(400);
+    assertThat(response.body()).contains("for is missing: the record does not say which route");
   }
 
   @Test

@@ -97,7 +97,7 @@ public final class Fuzz {
 
   /** The generator of one case. */
   public static Fuzz of(long number) {
-    return new Fuzz(new Random(SEED * 1_000_003 + number));
+    return new Fuzz(Seeds.random(SEED * 1_000_003 + number));
   }
 
   /** What a case does. */

@@ -167,7 +167,7 @@ public final class StrictHttp {
     byte[] body = {};
     if (!codings.isEmpty()) {
       require(!http10 && codings.get(0).equalsIgnoreCase("chunked"));
-      body = chunks(CHUNK_LINE, new ArrayList<>());
+      body = chunks(false, new ArrayList<>());
     } else if (!lengths.isEmpty()) {
       body = exactly(number(lengths.get(0)));
     }
@@ -260,10 +260,7 @@ public final class StrictHttp {
     List<Field> trailers = new ArrayList<>();
     byte[] body = {};
     if (status >= 200 && status != 204 && status != 304 && !method.equals("HEAD")) {
-      body =
-          !codings.isEmpty()
-              ? chunks(CHUNK_LINE_OF_RESPONSE, trailers)
-              : length < 0 ? rest() : exactly(length);
+      body = !codings.isEmpty() ? chunks(true, trailers) : length < 0 ? rest() : exactly(length);
     }
     return new Response(status, http10, fields, body, trailers);
   }
@@ -307,17 +304,16 @@ public final class StrictHttp {
    */
   private List<Field> fields(boolean response) throws Cut, Malformed {
     List<Field> fields = new ArrayList<>();
+    String unfolded = "";
     for (String line = line(); !line.isEmpty(); line = line()) {
       boolean folded = line.startsWith(" ") || line.startsWith("\t");
+      require(!folded || (response && !fields.isEmpty()));
       if (folded) {
-        require(response && !fields.isEmpty());
-        Field last = fields.remove(fields.size() - 1);
-        line = last.name() + ":" + last.value() + " " + line.strip();
+        fields.remove(fields.size() - 1);
       }
-      if (response) {
-        line = BLANK_BEFORE_COLON.matcher(line).replaceFirst("$1:");
-      }
-      var matcher = FIELD_LINE.matcher(line);
+      unfolded = folded ? unfolded + " " + line.strip() : line;
+      String read = response ? BLANK_BEFORE_COLON.matcher(unfolded).replaceFirst("$1:") : unfolded;
+      var matcher = FIELD_LINE.matcher(read);
       require(matcher.matches());
       fields.add(new Field(matcher.group(1), matcher.group(2)));
     }
@@ -337,14 +333,14 @@ public final class StrictHttp {
     return Arrays.copyOfRange(bytes, at - (int) length, at);
   }
 
-  private byte[] chunks(Pattern sizeLine, List<Field> trailers) throws Cut, Malformed {
+  private byte[] chunks(boolean ofResponse, List<Field> trailers) throws Cut, Malformed {
     ByteArrayOutputStream body = new ByteArrayOutputStream();
     while (true) {
-      var matcher = sizeLine.matcher(line());
+      var matcher = (ofResponse ? CHUNK_LINE_OF_RESPONSE : CHUNK_LINE).matcher(line());
       require(matcher.matches());
       long size = Long.parseLong(matcher.group(1), 16);
       if (size == 0) {
-        trailers.addAll(fields(false));
+        trailers.addAll(fields(ofResponse));
         return body.toByteArray();
       }
       body.writeBytes(exactly(size));

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import dev.idempotency.gateway.exchange.UpstreamConnection;
 import dev.idempotency.gateway.testing.ScriptedUpstream;
 import dev.idempotency.gateway.testing.ScriptedUpstream.Gate;
+import dev.idempotency.gateway.testing.Seeds;
 import dev.idempotency.gateway.transport.Transport;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
@@ -282,7 +283,7 @@ class HttpUpstreamTest {
     HttpUpstream pool = pool(5, 1_000);
     server.script(
         (request, wire) -> {
-          switch (new Random(seed + number.incrementAndGet()).nextInt(10)) {
+          switch (Seeds.random(seed + number.incrementAndGet()).nextInt(10)) {
             case 0 -> wire.reset();
             case 1 -> wire.respond(200, "ok").close();
             case 2 -> wire.respond(200, "ok", "Connection: close").close();

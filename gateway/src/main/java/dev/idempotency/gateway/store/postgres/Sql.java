@@ -7,7 +7,7 @@ final class Sql {
 
   /** What is not finished, as {@code seen} tells it. */
   private static final String OPEN =
-      "SELECT o.id, o.attempt, o.state, o.fingerprint_version, o.fingerprint, o.marks, o.note,"
+      "SELECT o.id, o.attempt, o.token, o.state, o.fingerprint_version, o.fingerprint, o.marks, o.note,"
           + " o.status, o.fields, o.body,"
           + " ceil(extract(epoch FROM o.open_since - now()) * 1000)::bigint AS lease_left,"
           + " (extract(epoch FROM o.open_since) * 1000000)::bigint AS since FROM ";

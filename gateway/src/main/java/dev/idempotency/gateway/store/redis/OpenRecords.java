@@ -90,9 +90,11 @@ final class OpenRecords implements OpenOperations {
                 forget(entry.name(), index);
                 return Optional.empty();
               }
-              return id == null || found == null
+              AttemptToken holder = record.holder();
+              return id == null || found == null || holder == null
                   ? Optional.empty()
-                  : Optional.of(new OpenOperation(id, found, overdue(found, now - entry.score())));
+                  : Optional.of(
+                      new OpenOperation(id, holder, found, overdue(found, now - entry.score())));
             });
   }
 
@@ -109,15 +111,18 @@ final class OpenRecords implements OpenOperations {
    * @param isGone whether there is no record
    * @param operation the record; null where there is none, or one of a format that this program
    *     does not know, which is neither listed nor forgotten
+   * @param holder the record's token; null where there is no operation
    */
-  private record Read(boolean isGone, @Nullable StoredOperation operation) {}
+  private record Read(
+      boolean isGone, @Nullable StoredOperation operation, @Nullable AttemptToken holder) {}
 
   private static Read record(byte @Nullable [] reply) {
     try {
       Optional<StoredOperation> found = Replies.find(reply);
-      return new Read(found.isEmpty(), found.orElse(null));
+      return new Read(
+          found.isEmpty(), found.orElse(null), found.isEmpty() ? null : Replies.holder(reply));
     } catch (StoreUnavailableException e) {
-      return new Read(false, null);
+      return new Read(false, null, null);
     }
   }
 

@@ -153,6 +153,11 @@ final class RecordFormat {
     return new StoredOperation(record.getLong(2), fingerprint, state, note(record));
   }
 
+  /** The owner's token, of a record that was read. */
+  static AttemptToken token(byte[] reply, int at) {
+    return AttemptToken.of(Arrays.copyOfRange(reply, at + HEAD - AttemptToken.LENGTH, at + HEAD));
+  }
+
   private static Note note(ByteBuffer record) {
     int at =
         switch (record.get(1)) {

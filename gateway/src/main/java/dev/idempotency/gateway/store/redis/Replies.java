@@ -1,5 +1,6 @@
 package dev.idempotency.gateway.store.redis;
 
+import dev.idempotency.gateway.idempotency.AttemptToken;
 import dev.idempotency.gateway.idempotency.ReserveReply;
 import dev.idempotency.gateway.idempotency.ResolveReply;
 import dev.idempotency.gateway.idempotency.StoreUnavailableException;
@@ -49,6 +50,18 @@ final class Replies {
     return letter(reply) == 'G' ? Optional.empty() : Optional.of(operation(reply));
   }
 
+  /** The token of the record that was found. */
+  static AttemptToken holder(byte @Nullable [] reply) {
+    if (reply == null) {
+      throw new StoreUnavailableException("Redis replied nothing to a script");
+    }
+    return RecordFormat.token(reply, isReservation(reply) ? LEASE : 0);
+  }
+
+  private static boolean isReservation(byte[] reply) {
+    return reply[0] == 'L' && reply.length > LEASE;
+  }
+
   private static char letter(byte @Nullable [] reply) {
     return reply != null && reply.length == 1 ? (char) reply[0] : 0;
   }
@@ -57,7 +70,7 @@ final class Replies {
     if (reply == null || reply.length == 0) {
       throw new StoreUnavailableException("Redis replied nothing to a script");
     }
-    if (reply[0] == 'L' && reply.length > LEASE) {
+    if (isReservation(reply)) {
       return RecordFormat.read(reply, LEASE, ByteBuffer.wrap(reply).getLong(1));
     }
     return RecordFormat.read(reply, 0, 0);

@@ -1,4 +1,5 @@
--- Takes the operation if it has no record, or says what is there.
+-- Takes the operation if it has no record, or says what is there; what is there and overdue is in
+-- the index then, whoever wrote it.
 --
 -- KEYS[1]  the operation
 -- KEYS[2]  the index of operations that are not finished
@@ -18,7 +19,12 @@ end
 if #record < 69 or string.byte(record) ~= 1 then
   return 'X'
 end
-if string.byte(record, 2) ~= 82 then
+local state = string.byte(record, 2)
+if state ~= 82 then
+  if state == 85 then
+    -- One that a gateway without an index wrote is overdue from now on.
+    redis.call('ZADD', KEYS[2], 'NX', now, KEYS[1])
+  end
   return record
 end
 if string.sub(record, 3, 26) == string.sub(ARGV[1], 3) then
@@ -26,4 +32,9 @@ if string.sub(record, 3, 26) == string.sub(ARGV[1], 3) then
   redis.call('ZADD', KEYS[2], now + ARGV[3], KEYS[1])
   return 'A'
 end
-return 'L' .. struct.pack('>I8', math.max(0, struct.unpack('>I8', record, 27) - now)) .. record
+local lease = struct.unpack('>I8', record, 27)
+if lease <= now then
+  -- The same goes for one whose owner died there.
+  redis.call('ZADD', KEYS[2], 'NX', lease, KEYS[1])
+end
+return 'L' .. struct.pack('>I8', math.max(0, lease - now)) .. record

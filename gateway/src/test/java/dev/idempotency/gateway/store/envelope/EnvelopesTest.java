@@ -57,6 +57,19 @@ class EnvelopesTest {
     assertThat(encrypting.open(binding(201), sealed)).isEqualTo(response);
   }
 
+  @ParameterizedTest
+  @ValueSource(ints = {1, 4_095, 4_096, 4_097, 8_191, 8_192, 8_193, 100_001})
+  void pieceOfAnyLengthIsTheSameWhenOpened(int length) throws UnreadableException {
+    byte[] piece = new byte[length];
+    new Random(length).nextBytes(piece);
+    PieceBinding binding = new PieceBinding(OWNER.id(), OWNER.token(), 7);
+    byte[] sealed = encrypting.seal(binding, piece);
+    assertThat(encrypting.open(binding, sealed)).isEqualTo(piece);
+    PieceBinding other = new PieceBinding(OWNER.id(), OWNER.token(), 8);
+    assertThatThrownBy(() -> encrypting.open(other, sealed))
+        .isInstanceOf(UnreadableException.class);
+  }
+
   @Test
   void sameResponseIsNeverSealedToTheSameBytes() {
     byte[] one = encrypting.seal(binding(201), json("same"), false).body();

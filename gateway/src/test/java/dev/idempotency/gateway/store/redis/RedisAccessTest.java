@@ -42,7 +42,7 @@ class RedisAccessTest {
           + " +get +getrange +set +del +unlink +pttl +pexpire +time"
           + " +zadd +zrem +zcount +zscore +zrangebyscore +rpush +ltrim +lrange +lindex +publish";
 
-  private static final String CLUSTER_RULES = " +cluster|slots +asking +spublish";
+  private static final String CLUSTER_RULES = " +cluster|slots +asking";
   private static final Pattern CALLED = Pattern.compile("redis\\.p?call\\(\\s*'([A-Z]+)'");
   private static final Pattern BLANKS = Pattern.compile("\\s+");
   private static final Pattern BLANK = Pattern.compile(" ");

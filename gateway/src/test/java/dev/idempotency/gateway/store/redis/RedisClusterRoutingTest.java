@@ -212,7 +212,7 @@ class RedisClusterRoutingTest {
   }
 
   @Test
-  void slotsThatMoveUnderLoadLeaveOneReservationToEachOperation() {
+  void slotsThatMoveUnderLoadLeaveOneReservationToEachOperationAndItIsSettled() {
     long seed = System.nanoTime();
     System.out.println("seed " + seed);
     Random random = new Random(seed);
@@ -221,9 +221,9 @@ class RedisClusterRoutingTest {
     List<CompletableFuture<Integer>> operations = new ArrayList<>();
     for (int i = 0; i < 4_000 || moves.getNow(20) < 20; i++) {
       Reservation first = in(random.nextInt(8));
-      CompletableFuture<Integer> a = acquired(first);
-      CompletableFuture<Integer> b = acquired(rival(first));
-      CompletableFuture<Integer> c = acquired(rival(first));
+      CompletableFuture<Integer> a = settled(first);
+      CompletableFuture<Integer> b = settled(rival(first));
+      CompletableFuture<Integer> c = settled(rival(first));
       operations.add(a.thenCombine(b, Integer::sum).thenCombine(c, Integer::sum));
       if (i % 50 == 49) {
         await(operations.get(i));
@@ -234,12 +234,20 @@ class RedisClusterRoutingTest {
     assertThat(await(moves)).as("seed " + seed).isGreaterThan(8);
   }
 
-  /** How many reservations that is: one, or none where another has it. */
-  private static CompletableFuture<Integer> acquired(Reservation reservation) {
+  /** How many attempts that is which reserve and settle: one, or none where another has it. */
+  private static CompletableFuture<Integer> settled(Reservation reservation) {
     return store()
         .reserve(reservation)
-        .toCompletableFuture()
-        .thenApply(reply -> reply.equals(ReserveReply.ACQUIRED) ? 1 : 0);
+        .thenCompose(
+            reply ->
+                reply.equals(ReserveReply.ACQUIRED)
+                    ? store().settle(reservation, DONE).thenApply(done -> isDone(done) ? 1 : 100)
+                    : CompletableFuture.completedFuture(0))
+        .toCompletableFuture();
+  }
+
+  private static boolean isDone(WriteReply reply) {
+    return reply.equals(WriteReply.DONE);
   }
 
   /** Moves the first eight buckets from node to node with all that is in them. */

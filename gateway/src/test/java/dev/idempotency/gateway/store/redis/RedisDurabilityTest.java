@@ -70,6 +70,8 @@ class RedisDurabilityTest {
     String mark = Long.toString(System.nanoTime());
     primary.call("SET", "mark", mark);
     Awaitility.await().ignoreExceptions().until(() -> mark.equals(replica.call("GET", "mark")));
+    // It has the data before it has said so, and only who said so is asked.
+    Awaitility.await().until(() -> primary.call("INFO", "replication").contains("state=online"));
   }
 
   private RedisIdempotencyStore store() {
