@@ -158,7 +158,6 @@ final class Laboratory implements Closeable {
   void restartGateway(int gateway, Station.Oddity oddity) throws IOException, InterruptedException {
     Station station = stations.get(gateway);
     note(gateway, station.restart(oddity));
-    // It may have died at its step before anybody could see it ready.
     awaitReady(station);
   }
 
@@ -243,13 +242,18 @@ final class Laboratory implements Closeable {
   private void awaitReadyOrEnded(Station station) throws IOException, InterruptedException {
     Until.holds(
         "a gateway is ready, see the logs in " + folder,
-        () -> !station.process().isAlive() || get(station.adminPort(), "/readyz") == 200);
+        // It may have come to its step before anybody could see it ready.
+        () -> !station.process().isAlive() || station.isHeld() || isReady(station));
+  }
+
+  private boolean isReady(Station station) throws IOException, InterruptedException {
+    return get(station.adminPort(), "/readyz") == 200;
   }
 
   private int get(int port, String path) throws IOException, InterruptedException {
     HttpRequest request =
         HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
-            .timeout(Duration.ofSeconds(5))
+            .timeout(Duration.ofSeconds(2))
             .build();
     return http.send(request, BodyHandlers.discarding()).statusCode();
   }
