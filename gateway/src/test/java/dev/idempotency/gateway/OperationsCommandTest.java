@@ -101,6 +101,12 @@ class OperationsCommandTest {
     return find(key).json().get("id").asText();
   }
 
+  /** The word that tells attempt and record. */
+  private String attempt(String key) throws IOException {
+    JsonNode found = find(key).json();
+    return found.get("attempt").asText() + ":" + found.get("holder").asText();
+  }
+
   private Ran find(String key) {
     return run(
         gateway.adminPort(),
@@ -122,9 +128,11 @@ class OperationsCommandTest {
         .satisfies(
             lines -> {
               assertThat(lines.get(0)).startsWith("ID ").endsWith("TRACE");
-              assertThat(lines.get(1)).startsWith(id + "  unknown  1 ").contains("default");
+              assertThat(lines.get(1))
+                  .startsWith(id + "  unknown  " + attempt("k"))
+                  .contains("default");
             });
-    assertThat(show.out()).contains(id, "unknown for ", "default", "(version ");
+    assertThat(show.out()).contains(id, "unknown for ", attempt("k"), "default", "(version ");
     assertThat(list.err() + show.err()).isEmpty();
   }
 
@@ -204,6 +212,23 @@ class OperationsCommandTest {
     assertThat(refused.code()).isEqualTo(1);
     assertThat(refused.err()).contains("attempt 1", "Nothing was changed").hasLineCount(1);
     assertThat(ask("k").status()).isEqualTo(409);
+  }
+
+  @Test
+  void sameAttemptOfTheKeyBegunAnewIsNotHitByTheWordOfTheOneBefore() throws Exception {
+    String id = unknown("k");
+    String seen = attempt("k");
+    Ran first = run("release", id, "--attempt=" + seen, "--reason=x", "--who=ann");
+    assertThat(ask("k").status()).isEqualTo(502);
+
+    Ran late = run("release", id, "--attempt=" + seen, "--reason=x", "--who=bob");
+
+    assertThat(first.code()).as(first.err()).isZero();
+    assertThat(late.code()).isEqualTo(1);
+    assertThat(late.err()).contains("attempt " + attempt("k"), "Nothing was changed");
+    assertThat(attempt("k")).isNotEqualTo(seen);
+    assertThat(ask("k").status()).isEqualTo(409);
+    assertThat(upstream.requests()).isEqualTo(2);
   }
 
   @Test

@@ -137,6 +137,22 @@ class OperatorsTest {
     assertThat(upstream.requests()).isEqualTo(2);
   }
 
+  /** It has the same attempt, and another holder. */
+  @OnAllStores
+  void keyReleasedAndBegunAnewIsNotResolvedByWhoSawTheOneBefore(String store) throws Exception {
+    JsonNode found = unknown(store);
+    String seen = ",\"holder\":\"" + found.get("holder").asText() + "\",\"action\":\"release\"";
+    RawResponse first = resolve(found, 1, seen);
+    assertThat(ask().status()).isEqualTo(502);
+
+    RawResponse late = resolve(found, 1, seen);
+
+    assertThat(first.status()).as(first.text()).isEqualTo(200);
+    assertThat(late.status()).as(late.text()).isEqualTo(409);
+    assertThat(ask().status()).isEqualTo(409);
+    assertThat(upstream.requests()).isEqualTo(2);
+  }
+
   @OnAllStores
   void attemptThatIsNotTheCurrentOneDecidesNothing(String store) throws Exception {
     JsonNode found = unknown(store);

@@ -11,11 +11,15 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.Base64;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** Makes of options what the admin API is asked. */
 final class Questions {
 
   private static final String PATH = "/operations";
+  private static final Pattern ATTEMPT =
+      Pattern.compile("(?<number>[1-9]\\d{0,17})(:(?<holder>[0-9a-f]{16}))?");
 
   private final Given given;
   private final StandardInput input;
@@ -83,7 +87,7 @@ final class Questions {
   Question resolve() throws RefusedException {
     String id = given.id();
     ObjectNode body = JsonNodeFactory.instance.objectNode();
-    body.put("attempt", given.number(Words.ATTEMPT, 1, 999_999_999_999_999_999L));
+    attempt(body);
     body.put("action", given.command());
     body.put("reason", given.required(Words.REASON));
     body.put("who", who());
@@ -96,6 +100,20 @@ final class Questions {
       body.put("for", given.required(Words.FOR));
     }
     return Question.post(PATH + "/" + id + "/resolve", body);
+  }
+
+  /** The attempt, and behind a colon the name of its record where that is given. */
+  private void attempt(ObjectNode body) throws RefusedException {
+    Matcher word = ATTEMPT.matcher(given.required(Words.ATTEMPT));
+    if (!word.matches()) {
+      throw RefusedException.usage(
+          "--attempt: expected a whole number from 1, or the word that show tells, such as"
+              + " 1:0123456789abcdef");
+    }
+    body.put("attempt", Long.parseLong(word.group("number")));
+    if (word.group("holder") != null) {
+      body.put("holder", word.group("holder"));
+    }
   }
 
   private String who() throws RefusedException {

@@ -22,12 +22,18 @@ final class Report {
           List.of(
               text(operation, "id"),
               text(operation, "state"),
-              text(operation, "attempt"),
+              attempt(operation),
               age(operation),
               text(operation, "route"),
               text(operation, "trace")));
     }
     return aligned(rows);
+  }
+
+  /** With the name of its record, in the word that {@code --attempt} takes. */
+  private static String attempt(JsonNode operation) {
+    String attempt = text(operation, "attempt");
+    return operation.has("holder") ? attempt + ":" + text(operation, "holder") : attempt;
   }
 
   /** For how long it is unknown; of one that runs, what is left of its lease. */
@@ -65,7 +71,7 @@ final class Report {
     StringBuilder text = new StringBuilder();
     line(text, "id", text(operation, "id"));
     line(text, "state", state(operation));
-    line(text, "attempt", text(operation, "attempt"));
+    line(text, "attempt", attempt(operation));
     // Of a finished operation these are not kept.
     for (String name : List.of("route", "trace")) {
       if (!operation.path(name).asText("").isEmpty()) {

@@ -112,7 +112,11 @@ final class Words {
   private static CommandSpec changing(CommandSpec command, OptionSpec... options) {
     asking(
         withId(command),
-        value(ATTEMPT, "NUMBER", "needed: the attempt that show told; no other is resolved"),
+        value(
+            ATTEMPT,
+            "WORD",
+            "needed: the attempt as show told it, such as 1:0123456789abcdef; no other is"
+                + " resolved. The number alone also hits a later operation of the same key"),
         value(REASON, "TEXT", "needed: why, for the audit"),
         value(WHO, "NAME", "who decides, for the audit (default: the system's user)"));
     List.of(options).forEach(command::addOption);

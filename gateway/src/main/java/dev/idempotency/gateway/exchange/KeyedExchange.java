@@ -3,6 +3,7 @@ package dev.idempotency.gateway.exchange;
 import dev.idempotency.gateway.http.ProblemDetails;
 import dev.idempotency.gateway.http.RequestHead;
 import dev.idempotency.gateway.http.Response;
+import dev.idempotency.gateway.idempotency.AttemptToken;
 import dev.idempotency.gateway.idempotency.Fingerprint;
 import dev.idempotency.gateway.idempotency.Fingerprints;
 import dev.idempotency.gateway.idempotency.IdempotencyKey;
@@ -275,8 +276,9 @@ abstract class KeyedExchange implements Exchange, Outgoing {
    *
    * @param claimed the fingerprint of that attempt, which this request still has to prove where its
    *     own is not known
+   * @param holder the token of the record that was seen; null where it is not known
    */
-  final void takeOver(Fingerprint claimed, long number) {
+  final void takeOver(Fingerprint claimed, long number, @Nullable AttemptToken holder) {
     long rest = guardLeft();
     if (rest > 0) {
       // A later attempt may be under way and its record forgotten.
@@ -284,7 +286,7 @@ abstract class KeyedExchange implements Exchange, Outgoing {
       return;
     }
     exchanges.listener.step(Step.RESERVING);
-    Reservation reservation = first(claimed).following(number);
+    Reservation reservation = first(claimed).following(number, holder);
     ask(reservation, exchanges.store.takeOver(reservation));
   }
 
@@ -348,7 +350,7 @@ abstract class KeyedExchange implements Exchange, Outgoing {
     if (verdict instanceof Verdict.Unread) {
       unread(operation);
     } else if (verdict instanceof Verdict.TakeOver takeOver) {
-      again(() -> takeOver(claimed(takeOver), takeOver.attempt()));
+      again(() -> takeOver(claimed(takeOver), takeOver.attempt(), takeOver.holder()));
     } else if (verdict instanceof Verdict.Probe probe && !route.observe()) {
       probe(probe);
     } else if (verdict instanceof Verdict.InFlight inFlight) {
@@ -369,7 +371,8 @@ abstract class KeyedExchange implements Exchange, Outgoing {
     }
     phase = Phase.PROBING;
     Prober.Subject subject =
-        new Prober.Subject(route, rule, id(), verdict.attempt(), null, claimant.retention());
+        new Prober.Subject(
+            route, rule, id(), verdict.attempt(), verdict.holder(), claimant.retention());
     exchanges.prober.probe(subject, question, result -> probed(verdict, subject, result));
   }
 
@@ -391,9 +394,9 @@ abstract class KeyedExchange implements Exchange, Outgoing {
     }
     if (result instanceof Prober.Result.Changed) {
       again(() -> look(this::waitedFor, this::waitedInVain));
-    } else if (result instanceof Prober.Result.Never
+    } else if (result instanceof Prober.Result.Never never
         && ProbeQuestion.reruns(route, subject.rule())) {
-      again(() -> takeOver(verdict.recorded(), verdict.attempt()));
+      again(() -> takeOver(verdict.recorded(), verdict.attempt(), never.holder()));
     } else if (result instanceof Prober.Result.Never never) {
       exchanges.prober.release(subject, never, released -> probed(verdict, subject, released));
     } else if (result instanceof Prober.Result.Busy busy) {

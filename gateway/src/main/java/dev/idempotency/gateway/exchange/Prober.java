@@ -161,13 +161,14 @@ final class Prober {
   private void claim(Subject subject, ProbeQuestion question, Told told) {
     when(
         exchanges.store.claimProbe(
-            subject.id(), subject.attempt(), subject.first(), subject.longest()),
+            subject.id(), subject.attempt(), subject.seen(), subject.first(), subject.longest()),
         claim -> {
           if (claim instanceof ProbeClaim.Claimed claimed) {
             mark(subject, claimed, question, told);
           } else {
             Duration left = ((ProbeClaim.Busy) claim).left();
-            // Where nobody holds it the operation is finished, or another attempt is current.
+            // Where nobody holds it the operation is finished, or what is there is another record:
+            // of another attempt, or of the key released and begun anew, maybe by another request.
             told.accept(left.isZero() ? new Result.Changed() : new Result.Busy(left));
           }
         },
@@ -180,11 +181,6 @@ final class Prober {
    * finds that it may not.
    */
   private void mark(Subject subject, ProbeClaim.Claimed claim, ProbeQuestion question, Told told) {
-    if (subject.seen() != null && !subject.seen().equals(claim.holder())) {
-      // The key was released and begun anew, maybe by another request.
-      told.accept(new Result.Changed());
-      return;
-    }
     when(
         exchanges.store.resolve(
             subject.resolution(claim.holder(), new Resolution.MarkUnknown(), ASKED)),

@@ -178,7 +178,7 @@ final class UploadExchange extends KeyedExchange {
         operation.state() instanceof StoredOperation.OutcomeUnknown
             && route.unknown() == UnknownPolicy.RETRY;
     if (retried) {
-      again(() -> takeOver(operation.fingerprint(), operation.attempt()));
+      again(() -> takeOver(operation.fingerprint(), operation.attempt(), operation.holder()));
     } else {
       read();
       endIfWanted();

@@ -29,8 +29,9 @@ public interface IdempotencyStore {
 
   /**
    * Takes over an operation whose outcome is unknown (by its owner's word or because its lease ran
-   * out), whose attempt is exactly the one before {@code reservation.attempt()} and whose
-   * fingerprint is the same, or open; otherwise says what is there.
+   * out), whose attempt is exactly the one before {@code reservation.attempt()}, whose holder is
+   * {@code reservation.follows()} where that is known, and whose fingerprint is the same, or open;
+   * otherwise says what is there.
    */
   CompletionStage<ReserveReply> takeOver(Reservation reservation);
 

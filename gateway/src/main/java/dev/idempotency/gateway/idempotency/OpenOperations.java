@@ -3,6 +3,7 @@ package dev.idempotency.gateway.idempotency;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The operations that are not finished, for those who do not own them: sweepers, probes, operators.
@@ -84,12 +85,18 @@ public interface OpenOperations {
   /**
    * Asks for the right to probe an attempt of an operation.
    *
+   * @param holder the token of the record that was seen; null where only its attempt is known. That
+   *     of another holder is not claimed
    * @param first for how long nobody else may after the first probe, 1 ms or more; doubled with
    *     each further one
    * @param longest the most that it is doubled to
    */
   CompletionStage<ProbeClaim> claimProbe(
-      OperationId id, long attempt, Duration first, Duration longest);
+      OperationId id,
+      long attempt,
+      @Nullable AttemptToken holder,
+      Duration first,
+      Duration longest);
 
   /**
    * Resolves an operation whose outcome is unknown, by its owner's word or because its lease ran

@@ -59,7 +59,8 @@ public sealed interface OperationRecord {
           left > 0
               ? new StoredOperation.InFlight(Duration.ofMillis(left))
               : new StoredOperation.OutcomeUnknown(true),
-          note);
+          note,
+          token);
     }
   }
 
@@ -76,7 +77,7 @@ public sealed interface OperationRecord {
     @Override
     public StoredOperation seenAt(long now) {
       return new StoredOperation(
-          attempt, fingerprint, new StoredOperation.OutcomeUnknown(false), note);
+          attempt, fingerprint, new StoredOperation.OutcomeUnknown(false), note, token);
     }
   }
 
@@ -138,6 +139,7 @@ public sealed interface OperationRecord {
     boolean free =
         seen.state() instanceof StoredOperation.OutcomeUnknown
             && current.attempt() == reservation.attempt() - 1
+            && (reservation.follows() == null || reservation.follows().equals(current.token()))
             // An open one is of a request that never was whole: any may follow it.
             && (current.fingerprint().isOpen()
                 || current.fingerprint().equals(reservation.fingerprint()));

@@ -1,6 +1,7 @@
 package dev.idempotency.gateway.idempotency;
 
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An attempt's claim on an operation: what the owner sends with each of its commands.
@@ -15,6 +16,8 @@ import java.time.Duration;
  * @param retention how long the record lives after it was last written; at least the lease
  * @param durability how far its writes must have got before they count
  * @param note what the record says of its origin while the operation is not finished
+ * @param follows for a take-over, the token of the record that was seen; null where only its
+ *     attempt is known. The same key released and begun anew has the same attempt again
  */
 public record Reservation(
     OperationId id,
@@ -24,7 +27,8 @@ public record Reservation(
     Duration lease,
     Duration retention,
     Durability durability,
-    Note note) {
+    Note note,
+    @Nullable AttemptToken follows) {
 
   public Reservation {
     if (attempt < 1) {
@@ -46,7 +50,7 @@ public record Reservation(
       long attempt,
       Duration lease,
       Duration retention) {
-    this(id, fingerprint, token, attempt, lease, retention, Durability.NONE, Note.NONE);
+    this(id, fingerprint, token, attempt, lease, retention, Durability.NONE, Note.NONE, null);
   }
 
   /** The first attempt of an operation, with a token of its own. */
@@ -64,27 +68,42 @@ public record Reservation(
       Durability durability,
       Note note) {
     return new Reservation(
-        id, fingerprint, AttemptToken.next(), 1, lease, retention, durability, note);
+        id, fingerprint, AttemptToken.next(), 1, lease, retention, durability, note, null);
   }
 
   /** The same attempt, now that the request is whole. */
   public Reservation with(Fingerprint known) {
-    return new Reservation(id, known, token, attempt, lease, retention, durability, note);
+    return new Reservation(id, known, token, attempt, lease, retention, durability, note, follows);
   }
 
   /** The same attempt, whose writes must get that far. */
   public Reservation with(Durability wanted) {
-    return new Reservation(id, fingerprint, token, attempt, lease, retention, wanted, note);
+    return new Reservation(
+        id, fingerprint, token, attempt, lease, retention, wanted, note, follows);
   }
 
   /** The same attempt, whose record says where it comes from. */
   public Reservation with(Note origin) {
-    return new Reservation(id, fingerprint, token, attempt, lease, retention, durability, origin);
+    return new Reservation(
+        id, fingerprint, token, attempt, lease, retention, durability, origin, follows);
   }
 
   /** The attempt after {@code attempt}, with a token of its own. */
   public Reservation following(long attempt) {
+    return following(attempt, null);
+  }
+
+  /** The attempt after {@code attempt} of the record of that holder, with a token of its own. */
+  public Reservation following(long attempt, @Nullable AttemptToken holder) {
     return new Reservation(
-        id, fingerprint, AttemptToken.next(), attempt + 1, lease, retention, durability, note);
+        id,
+        fingerprint,
+        AttemptToken.next(),
+        attempt + 1,
+        lease,
+        retention,
+        durability,
+        note,
+        holder);
   }
 }

@@ -2,6 +2,7 @@ package dev.idempotency.gateway.idempotency;
 
 import java.time.Duration;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An operation's record as the store saw it when it executed the command, judged by the store's
@@ -11,12 +12,15 @@ import java.util.function.Function;
  * @param fingerprint what the operation's request asked for
  * @param state what has become of it
  * @param note where it comes from; {@link Note#NONE} where it is finished or nobody knows
+ * @param holder the token of the record: the same key released and begun anew has the same attempt
+ *     again, and another holder. Null where it is finished, since nothing follows that
  */
-public record StoredOperation(long attempt, Fingerprint fingerprint, State state, Note note) {
+public record StoredOperation(
+    long attempt, Fingerprint fingerprint, State state, Note note, @Nullable AttemptToken holder) {
 
-  /** Of which nobody knows where it comes from. */
+  /** Of which nobody knows where it comes from, nor whose it is. */
   public StoredOperation(long attempt, Fingerprint fingerprint, State state) {
-    this(attempt, fingerprint, state, Note.NONE);
+    this(attempt, fingerprint, state, Note.NONE, null);
   }
 
   /** What has become of an operation. */

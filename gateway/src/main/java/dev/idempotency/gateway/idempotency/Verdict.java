@@ -3,6 +3,7 @@ package dev.idempotency.gateway.idempotency;
 import dev.idempotency.gateway.idempotency.Fingerprint.Part;
 import java.time.Duration;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** What is to be done with a request whose operation has a record already. */
 public sealed interface Verdict {
@@ -21,16 +22,20 @@ public sealed interface Verdict {
    *
    * @param attempt the attempt that is to be followed
    * @param recorded the fingerprint in its record, which the new attempt keeps unless it is open
+   * @param holder the token of its record; null where it is not known
    */
-  record TakeOver(long attempt, Fingerprint recorded) implements Verdict {}
+  record TakeOver(long attempt, Fingerprint recorded, @Nullable AttemptToken holder)
+      implements Verdict {}
 
   /**
    * The same request, outcome unknown, and the upstream is to be asked what became of it.
    *
    * @param attempt the attempt that is asked about
    * @param recorded the fingerprint in its record
+   * @param holder the token of its record; null where it is not known
    */
-  record Probe(long attempt, Fingerprint recorded) implements Verdict {}
+  record Probe(long attempt, Fingerprint recorded, @Nullable AttemptToken holder)
+      implements Verdict {}
 
   /** The same request, done, its response not kept. */
   record NotKept(int status) implements Verdict {}
@@ -81,8 +86,8 @@ public sealed interface Verdict {
   private static Verdict unknown(StoredOperation operation, UnknownPolicy policy) {
     return switch (policy) {
       case HOLD -> new Hold();
-      case RETRY -> new TakeOver(operation.attempt(), operation.fingerprint());
-      case PROBE -> new Probe(operation.attempt(), operation.fingerprint());
+      case RETRY -> new TakeOver(operation.attempt(), operation.fingerprint(), operation.holder());
+      case PROBE -> new Probe(operation.attempt(), operation.fingerprint(), operation.holder());
     };
   }
 }

@@ -33,11 +33,13 @@ final class OperationResolving {
    * What an operator decided.
    *
    * @param name as the body has it, and the metric
+   * @param holder the name of the record that was seen; null where only its attempt is told
    * @param retention null: the route's
    */
   private record Decision(
       String name,
       long attempt,
+      @Nullable String holder,
       Resolution.Action action,
       @Nullable Duration retention,
       Audit audit) {}
@@ -57,6 +59,10 @@ final class OperationResolving {
   private CompletionStage<OperatorAnswer> resolve(
       OperationStore store, OperationId id, Decision decision, StoredOperation found) {
     String name = found.note().route();
+    if (decision.holder() != null && !decision.holder().equals(HolderName.of(found))) {
+      audit(id, name, decision, 409);
+      return now(decision, refused(id, found));
+    }
     Duration retention = retention(decision, name);
     if (retention == null) {
       String detail =
@@ -67,8 +73,10 @@ final class OperationResolving {
           decision,
           detail.isEmpty() ? refused(id, found) : AdminResponse.error(400, "bad-request", detail));
     }
+    // Of the record that was found, and named: between look and write it may become another.
     Resolution resolution =
-        Resolution.of(id, decision.attempt(), decision.action(), retention, decision.audit());
+        Resolution.of(
+            id, decision.attempt(), found.holder(), decision.action(), retention, decision.audit());
     return store
         .resolve(resolution)
         .thenApply(
@@ -127,7 +135,7 @@ final class OperationResolving {
                     + " this one is "
                     + OperationText.state(current)
                     + ", attempt "
-                    + current.attempt()
+                    + OperationText.attempt(current)
                     + ".")
             .raw("operation", OperationText.of(id, current, null, List.of(), false))
             .toString());
@@ -151,11 +159,15 @@ final class OperationResolving {
   }
 
   private static Decision decision(byte[] body) throws UnfitException {
-    Asked asked = Asked.of(body, "attempt", "action", "response", "for", "reason", "who");
+    Asked asked = Asked.of(body, "attempt", "holder", "action", "response", "for", "reason", "who");
     Long attempt = asked.number("attempt", 1, Long.MAX_VALUE);
     if (attempt == null) {
       throw new UnfitException(
           "attempt is missing: the one that you saw, so that no other is hit.");
+    }
+    String holder = asked.text("holder");
+    if (holder != null && !HolderName.isOne(holder)) {
+      throw new UnfitException("holder is not 16 hexadecimal digits, as the operation shows it.");
     }
     String name = asked.required("action");
     Resolution.Action action = action(name, asked);
@@ -169,7 +181,7 @@ final class OperationResolving {
       throw new UnfitException("for goes with complete and extend only.");
     }
     Audit audit = new Audit(asked.line("who", 100), asked.line("reason", 500));
-    return new Decision(name, attempt, action, retention, audit);
+    return new Decision(name, attempt, holder, action, retention, audit);
   }
 
   private static Resolution.Action action(String name, Asked asked) throws UnfitException {

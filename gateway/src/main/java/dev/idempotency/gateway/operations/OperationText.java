@@ -42,6 +42,12 @@ final class OperationText {
             notKept -> "response-not-kept");
   }
 
+  /** Attempt and record, in the form that the command-line tool takes. */
+  static String attempt(StoredOperation operation) {
+    String holder = HolderName.of(operation);
+    return holder == null ? Long.toString(operation.attempt()) : operation.attempt() + ":" + holder;
+  }
+
   /** One line of a list. */
   static String of(OpenOperation open) {
     return head(open.id(), open.operation(), open.overdue()).toString();
@@ -76,6 +82,10 @@ final class OperationText {
             .text("id", id.toString())
             .text("state", state(operation))
             .number("attempt", operation.attempt());
+    String holder = HolderName.of(operation);
+    if (holder != null) {
+      json.text("holder", holder);
+    }
     if (operation.state() instanceof InFlight inFlight) {
       json.number("lease_left_ms", inFlight.leaseLeft().toMillis());
     } else if (operation.state() instanceof OutcomeUnknown unknown) {

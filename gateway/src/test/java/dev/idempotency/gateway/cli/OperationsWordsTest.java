@@ -68,6 +68,7 @@ class OperationsWordsTest {
         "show 12                               | ID: expected 64 hexadecimal digits",
         "release @ --reason x                  | --attempt: missing",
         "release @ --attempt 0 --reason x      | --attempt: expected a whole number from 1",
+        "release @ --attempt 1:9f3a --reason x   | --attempt: expected a whole number from 1, or the word",
         "release @ --attempt 1                 | --reason: missing",
         "release @ --attempt 1 --reason x --for 1h       | --for: unknown",
         "extend @ --attempt 1 --reason x       | --for: missing",

@@ -2,6 +2,7 @@ package dev.idempotency.gateway.exchange;
 
 import dev.idempotency.gateway.idempotency.AttemptToken;
 import dev.idempotency.gateway.idempotency.Fingerprint;
+import dev.idempotency.gateway.idempotency.Note;
 import dev.idempotency.gateway.idempotency.OperationId;
 import dev.idempotency.gateway.idempotency.OperationStore;
 import dev.idempotency.gateway.idempotency.Reservation;
@@ -36,6 +37,7 @@ final class FakeStore implements OperationStore {
   private final List<Reservation> reservations = new ArrayList<>();
   private final List<StoredResponse> completed = new ArrayList<>();
   private final List<Resolution> resolutions = new ArrayList<>();
+  private final List<Optional<AttemptToken>> seen = new ArrayList<>();
   private final ArrayDeque<Open> open = new ArrayDeque<>();
   private final List<Integer> dropped = new ArrayList<>();
   private final Map<Integer, byte[]> pieces = new TreeMap<>();
@@ -59,6 +61,11 @@ final class FakeStore implements OperationStore {
   /** The reservation that came with each command. */
   List<Reservation> reservations() {
     return reservations;
+  }
+
+  /** Whose records were to be probed; empty where only the attempt was told. */
+  List<Optional<AttemptToken>> seen() {
+    return seen;
   }
 
   /** What was resolved. */
@@ -108,6 +115,18 @@ final class FakeStore implements OperationStore {
   void existing(long attempt, StoredOperation.State state) {
     Open oldest = open.element();
     reply(new ReserveReply.Existing(new StoredOperation(attempt, fingerprintOf(oldest), state)));
+  }
+
+  /** Says that a record of that holder, whose outcome is unknown, is there of the same request. */
+  void unknown(long attempt, AttemptToken holder) {
+    reply(
+        new ReserveReply.Existing(
+            new StoredOperation(
+                attempt,
+                fingerprintOf(open.element()),
+                new StoredOperation.OutcomeUnknown(false),
+                Note.NONE,
+                holder)));
   }
 
   /** Says that a record with that fingerprint is there. */
@@ -204,7 +223,12 @@ final class FakeStore implements OperationStore {
 
   @Override
   public CompletionStage<ProbeClaim> claimProbe(
-      OperationId id, long attempt, Duration first, Duration longest) {
+      OperationId id,
+      long attempt,
+      @Nullable AttemptToken holder,
+      Duration first,
+      Duration longest) {
+    seen.add(Optional.ofNullable(holder));
     return asked("claimProbe " + attempt).thenApply(ProbeClaim.class::cast);
   }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.gateway.exchange.FakeUpstream.Connection;
 import dev.idempotency.gateway.http.Headers;
+import dev.idempotency.gateway.idempotency.AttemptToken;
 import dev.idempotency.gateway.idempotency.ReserveReply;
 import dev.idempotency.gateway.idempotency.StoredOperation.Completed;
 import dev.idempotency.gateway.idempotency.StoredOperation.InFlight;
@@ -248,6 +249,19 @@ class KeyedExchangeTest {
 
     assertThat(stage.store.commands()).containsExactly("reserve 1", "takeOver 5");
     assertThat(connection.head().headers().get("Idempotency-Attempt")).isEqualTo("5");
+  }
+
+  @Test
+  void onlyTheRecordThatWasComparedIsTakenOver() {
+    Stage stage = Stage.with().retry().open();
+    AttemptToken holder = AttemptToken.next();
+    Stage.Call call = stage.whole("k", "{}");
+    stage.store.unknown(1, holder);
+    assertThat(stage.store.reservations().get(1).follows()).isEqualTo(holder);
+    stage.store.existing(1, Stage.fingerprint("{\"other\":1}"), UNKNOWN);
+
+    assertThat(call.client().problem()).isEqualTo("key-reused");
+    isOver(stage);
   }
 
   @Test

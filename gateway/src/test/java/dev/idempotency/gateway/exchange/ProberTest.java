@@ -316,6 +316,33 @@ class ProberTest {
     assertThat(call.client().problem()).isEqualTo("store-unavailable");
   }
 
+  // ---- the key was begun anew
+
+  @Test
+  void onlyTheRecordThatTheDuplicateWasComparedWithIsClaimed() {
+    Stage stage = Stage.with().probe(ProbeRules.url()).open();
+    Stage.Call call = stage.whole("k", "{}");
+    stage.store.unknown(1, HOLDER);
+    stage.store.reply(busy(0));
+    stage.store.found(1, Stage.fingerprint("{\"other\":1}"), new OutcomeUnknown(false));
+
+    assertThat(stage.store.seen()).containsExactly(Optional.of(HOLDER));
+    assertThat(call.client().problem()).isEqualTo("key-reused");
+    assertThat(stage.upstream.waiting()).isZero();
+  }
+
+  @Test
+  void whatNeverHappenedIsFollowedInTheRecordThatWasAskedAbout() {
+    Stage stage = Stage.with().probe(ProbeRules.url()).open();
+    Stage.Call call = duplicate(stage);
+    answer(asked(stage, 0).receiver(), 404, "");
+    assertThat(stage.store.reservations().get(1).follows()).isEqualTo(HOLDER);
+    stage.store.existing(1, Stage.fingerprint("{\"other\":1}"), new OutcomeUnknown(false));
+
+    assertThat(call.client().problem()).isEqualTo("key-reused");
+    assertThat(stage.upstream.waiting()).isZero();
+  }
+
   // ---- somebody else asks
 
   @Test

@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -42,7 +43,8 @@ class SweeperTest {
             1,
             Stage.fingerprint("{}"),
             new StoredOperation.OutcomeUnknown(lapsed),
-            new Note("create-order", "", key, "/orders"));
+            new Note("create-order", "", key, "/orders"),
+            HOLDER);
     return new OpenOperation(OperationId.of(id), HOLDER, operation, Duration.ofSeconds(number));
   }
 
@@ -193,9 +195,10 @@ class SweeperTest {
     round(stage, NOTHING);
     stage.scheduler.advance(ROUND);
     stage.store.reply(page(1));
-    stage.store.reply(claimed(AttemptToken.next()));
+    stage.store.reply(new ProbeClaim.Busy(Duration.ZERO));
     stage.store.reply(COUNTS);
 
+    assertThat(stage.store.seen()).containsExactly(Optional.of(HOLDER));
     assertThat(stage.upstream.waiting()).isZero();
     assertThat(stage.store.resolutions()).isEmpty();
   }

@@ -28,11 +28,11 @@ class VerdictTest {
         Arguments.of(
             new StoredOperation.OutcomeUnknown(true),
             new Verdict.Hold(),
-            new Verdict.TakeOver(7, RECORDED)),
+            new Verdict.TakeOver(7, RECORDED, null)),
         Arguments.of(
             new StoredOperation.OutcomeUnknown(false),
             new Verdict.Hold(),
-            new Verdict.TakeOver(7, RECORDED)),
+            new Verdict.TakeOver(7, RECORDED, null)),
         Arguments.of(
             new StoredOperation.Completed(RESPONSE),
             new Verdict.Replay(RESPONSE),
@@ -61,7 +61,7 @@ class VerdictTest {
         Arguments.of(
             new StoredOperation.OutcomeUnknown(true),
             new Verdict.Hold(),
-            new Verdict.TakeOver(7, Fingerprint.OPEN)),
+            new Verdict.TakeOver(7, Fingerprint.OPEN, null)),
         Arguments.of(
             new StoredOperation.Completed(RESPONSE),
             new Verdict.NotKept(201),

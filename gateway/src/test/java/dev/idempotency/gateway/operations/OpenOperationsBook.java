@@ -79,7 +79,7 @@ final class OpenOperationsBook implements OperationStore {
 
   @Override
   public CompletionStage<ProbeClaim> claimProbe(
-      OperationId id, long attempt, Duration first, Duration longest) {
+      OperationId id, long attempt, AttemptToken holder, Duration first, Duration longest) {
     throw new UnsupportedOperationException();
   }
 

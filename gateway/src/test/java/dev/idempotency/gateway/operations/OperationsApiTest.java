@@ -58,6 +58,10 @@ class OperationsApiTest {
   private static final String READ = "a-token-that-only-reads";
   private static final String WRITE = "a-token-that-may-also-write";
   private static final String HEX = "0a".repeat(32);
+  private static final AttemptToken HOLDER = AttemptToken.of(new byte[AttemptToken.LENGTH]);
+
+  /** The first half of the SHA-256 of sixteen zeros. */
+  private static final String HOLDER_NAME = "374708fff7719dd5";
 
   private final OpenOperationsBook book = new OpenOperationsBook();
   private final GatewayMetrics metrics = new GatewayMetrics("test");
@@ -154,8 +158,9 @@ class OperationsApiTest {
             3,
             fingerprint(),
             new StoredOperation.OutcomeUnknown(true),
-            new Note(route, "trace-" + number, "the-clients-key", "/path"));
-    book.open.add(new OpenOperation(id(number), AttemptToken.next(), operation, overdue));
+            new Note(route, "trace-" + number, "the-clients-key", "/path"),
+            HOLDER);
+    book.open.add(new OpenOperation(id(number), HOLDER, operation, overdue));
   }
 
   private void inFlight(int number) {
@@ -164,8 +169,9 @@ class OperationsApiTest {
             1,
             Fingerprint.OPEN,
             new StoredOperation.InFlight(Duration.ofSeconds(4)),
-            Note.of("open"));
-    book.open.add(new OpenOperation(id(number), AttemptToken.next(), operation, Duration.ZERO));
+            Note.of("open"),
+            HOLDER);
+    book.open.add(new OpenOperation(id(number), HOLDER, operation, Duration.ZERO));
   }
 
   private HttpResponse<String> send(String method, String path, String token, String body)
@@ -217,7 +223,9 @@ class OperationsApiTest {
                 .readTree(
                     "{\"id\":\""
                         + id(1)
-                        + "\",\"state\":\"unknown\",\"attempt\":3,\"lapsed\":true,"
+                        + "\",\"state\":\"unknown\",\"attempt\":3,\"holder\":\""
+                        + HOLDER_NAME
+                        + "\",\"lapsed\":true,"
                         + "\"overdue_ms\":300000,\"route\":\"open\",\"trace\":\"trace-1\"}"));
   }
 
@@ -496,6 +504,34 @@ class OperationsApiTest {
   }
 
   @Test
+  void recordThatIsNotTheOneThatWasSeenIsNotResolved() throws Exception {
+    unknown(1, "open", Duration.ofMinutes(5));
+    String rest = ",\"action\":\"release\",\"who\":\"ann\",\"reason\":\"r\"}";
+
+    HttpResponse<String> other = resolve("{\"attempt\":3,\"holder\":\"0123456789abcdef\"" + rest);
+
+    assertThat(other.statusCode()).isEqualTo(409);
+    assertThat(json(other).get("detail").asText()).endsWith("attempt 3:" + HOLDER_NAME + ".");
+    assertThat(json(other).get("operation").get("holder").asText()).isEqualTo(HOLDER_NAME);
+    assertThat(book.resolutions).isEmpty();
+  }
+
+  /** Between look and write the key may be released and begun anew. */
+  @Test
+  void resolutionNamesTheRecordThatWasFound() throws Exception {
+    unknown(1, "open", Duration.ofMinutes(5));
+    String rest = ",\"action\":\"release\",\"who\":\"ann\",\"reason\":\"r\"}";
+
+    HttpResponse<String> named =
+        resolve("{\"attempt\":3,\"holder\":\"" + HOLDER_NAME + "\"" + rest);
+    HttpResponse<String> unnamed = resolve("{\"attempt\":3" + rest);
+
+    assertThat(named.statusCode()).as(named.body()).isEqualTo(200);
+    assertThat(unnamed.statusCode()).as(unnamed.body()).isEqualTo(200);
+    assertThat(book.resolutions).extracting(Resolution::holder).containsExactly(HOLDER, HOLDER);
+  }
+
+  @Test
   void eachDecisionStandsInTheLogWithWhoAndWhyAndNothingOfTheClient() throws Exception {
     unknown(1, "open", Duration.ofMinutes(5));
     try (CapturedLog log = new CapturedLog("dev.idempotency.gateway.audit")) {
@@ -514,6 +550,8 @@ class OperationsApiTest {
         "\"action\":\"release\",\"who\":\"a\",\"reason\":\"r\""
             + "| attempt is missing: the one that you saw, so that no other is hit.",
         "\"attempt\":3,\"who\":\"a\",\"reason\":\"r\" | action is missing.",
+        "\"attempt\":3,\"holder\":\"37\",\"action\":\"release\",\"who\":\"a\",\"reason\":\"r\""
+            + "| holder is not 16 hexadecimal digits, as the operation shows it.",
         "\"attempt\":3,\"action\":\"forget\",\"who\":\"a\",\"reason\":\"r\""
             + "| action is none of complete, release and extend.",
         "\"attempt\":3,\"action\":\"release\",\"who\":\"a\" | reason is missing.",

@@ -100,7 +100,13 @@ public final class RuleModel {
               .isEqualTo(told(by(attempt, OperationRecord.release(record(attempt), attempt, now))));
       case 5, 6 -> {
         Resolution resolution =
-            Resolution.of(attempt.id(), attempt.attempt(), action(), LONG, new Audit("a", "b"));
+            Resolution.of(
+                attempt.id(),
+                attempt.attempt(),
+                random.nextBoolean() ? attempt.token() : null,
+                action(),
+                LONG,
+                new Audit("a", "b"));
         if (store instanceof OperationStore whole) {
           assertThat(told(await(whole.resolve(resolution))))
               .as(command + "resolve " + resolution)
@@ -141,7 +147,8 @@ public final class RuleModel {
     Reservation next =
         switch (random.nextInt(8)) {
           case 0 -> fresh();
-          case 1, 2 -> known.following(known.attempt());
+          case 1 -> known.following(known.attempt());
+          case 2 -> known.following(known.attempt(), known.token());
           case 3 -> known.following(known.attempt() + 1);
           case 4 -> known.with(fingerprint());
           default -> known;
@@ -208,7 +215,12 @@ public final class RuleModel {
       Object state =
           operation.state() instanceof StoredOperation.InFlight ? "in flight" : operation.state();
       long marks = operation.fingerprint().marks();
-      return List.of(operation.attempt(), operation.fingerprint(), marks, state);
+      return List.of(
+          operation.attempt(),
+          operation.fingerprint(),
+          marks,
+          state,
+          Optional.ofNullable(operation.holder()));
     }
     return reply;
   }

@@ -200,6 +200,37 @@ public abstract class StoreContractTest extends NoticesContract {
   }
 
   @Test
+  void sameAttemptOfTheKeyBegunAnewIsNotTakenOverByWhoSawTheOneBefore() {
+    Reservation owner = unknown();
+    StoredOperation seen = existing(store().reserve(rival(owner)));
+    assertThat(seen.holder()).isEqualTo(owner.token());
+    await(store().release(owner));
+    Reservation anew = rival(owner);
+    await(store().reserve(anew));
+    await(store().settle(anew, UNKNOWN));
+    StoredOperation current =
+        existing(store().takeOver(owner.following(seen.attempt(), seen.holder())));
+    assertThat(current.attempt()).isEqualTo(1);
+    assertThat(current.holder()).isEqualTo(anew.token());
+    assertThat(state(anew)).isEqualTo(new StoredOperation.OutcomeUnknown(false));
+    Reservation next = owner.following(current.attempt(), current.holder());
+    assertThat(await(store().takeOver(next))).isEqualTo(ReserveReply.ACQUIRED);
+    assertThat(await(store().takeOver(next))).isEqualTo(ReserveReply.ACQUIRED);
+  }
+
+  @Test
+  void holderIsToldUntilTheOperationIsFinished() {
+    Reservation owner = reserved();
+    assertThat(await(store().find(owner.id())).orElseThrow().holder()).isEqualTo(owner.token());
+    await(store().settle(owner, UNKNOWN));
+    assertThat(await(store().find(owner.id())).orElseThrow().holder()).isEqualTo(owner.token());
+    assertThat(open(Duration.ZERO, 1_000).get(owner.id()).operation().holder())
+        .isEqualTo(owner.token());
+    await(store().settle(owner, DONE));
+    assertThat(await(store().find(owner.id())).orElseThrow().holder()).isNull();
+  }
+
+  @Test
   void liveLeaseIsNotTakenOver() {
     Reservation owner = reserved();
     assertThat(existing(store().takeOver(owner.following(1))).state())
@@ -625,12 +656,12 @@ public abstract class StoreContractTest extends NoticesContract {
   void pauseBetweenProbesDoublesUpToTheLongest() {
     Reservation owner = unknown();
     Duration longest = Duration.ofMinutes(1);
-    await(store().claimProbe(owner.id(), 1, Duration.ofMillis(1), longest));
+    await(store().claimProbe(owner.id(), 1, null, Duration.ofMillis(1), longest));
     elapse(Duration.ofMillis(5));
-    await(store().claimProbe(owner.id(), 1, Duration.ofSeconds(20), longest));
+    await(store().claimProbe(owner.id(), 1, null, Duration.ofSeconds(20), longest));
     assertThat(left(claim(owner, SHORT))).isBetween(Duration.ofSeconds(30), Duration.ofSeconds(40));
     Reservation other = unknown();
-    await(store().claimProbe(other.id(), 1, Duration.ofHours(1), longest));
+    await(store().claimProbe(other.id(), 1, null, Duration.ofHours(1), longest));
     assertThat(left(claim(other, SHORT))).isBetween(Duration.ofSeconds(50), longest);
   }
 
@@ -644,7 +675,7 @@ public abstract class StoreContractTest extends NoticesContract {
   }
 
   private OpenOperations.ProbeClaim claim(Reservation owner, Duration hold) {
-    return await(store().claimProbe(owner.id(), 1, hold, hold));
+    return await(store().claimProbe(owner.id(), 1, null, hold, hold));
   }
 
   private static int tries(OpenOperations.ProbeClaim claim) {
@@ -658,9 +689,24 @@ public abstract class StoreContractTest extends NoticesContract {
   @Test
   void probeOfWhatIsFinishedGoneOrAnotherAttemptIsNotClaimed() {
     OpenOperations.ProbeClaim none = new OpenOperations.ProbeClaim.Busy(Duration.ZERO);
-    assertThat(await(store().claimProbe(completed().id(), 1, SHORT, SHORT))).isEqualTo(none);
-    assertThat(await(store().claimProbe(Fixtures.operation(), 1, SHORT, SHORT))).isEqualTo(none);
-    assertThat(await(store().claimProbe(unknown().id(), 2, SHORT, SHORT))).isEqualTo(none);
+    assertThat(await(store().claimProbe(completed().id(), 1, null, SHORT, SHORT))).isEqualTo(none);
+    assertThat(await(store().claimProbe(Fixtures.operation(), 1, null, SHORT, SHORT)))
+        .isEqualTo(none);
+    assertThat(await(store().claimProbe(unknown().id(), 2, null, SHORT, SHORT))).isEqualTo(none);
+  }
+
+  @Test
+  void probeOfTheKeyBegunAnewIsNotClaimedByWhoSawTheOneBefore() {
+    Reservation owner = unknown();
+    await(store().release(owner));
+    Reservation anew = rival(owner);
+    await(store().reserve(anew));
+    await(store().settle(anew, UNKNOWN));
+    Duration hold = Duration.ofMinutes(1);
+    assertThat(await(store().claimProbe(owner.id(), 1, owner.token(), hold, hold)))
+        .isEqualTo(new OpenOperations.ProbeClaim.Busy(Duration.ZERO));
+    // Nor does that keep anybody from it.
+    assertThat(tries(await(store().claimProbe(owner.id(), 1, anew.token(), hold, hold)))).isZero();
   }
 
   @Test

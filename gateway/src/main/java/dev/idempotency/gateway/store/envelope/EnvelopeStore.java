@@ -23,6 +23,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Puts responses away compressed and encrypted, in front of the store that keeps them, and takes
@@ -178,7 +179,11 @@ public final class EnvelopeStore implements OperationStore {
     return note.equals(operation.note())
         ? operation
         : new StoredOperation(
-            operation.attempt(), operation.fingerprint(), operation.state(), note);
+            operation.attempt(),
+            operation.fingerprint(),
+            operation.state(),
+            note,
+            operation.holder());
   }
 
   @Override
@@ -188,8 +193,12 @@ public final class EnvelopeStore implements OperationStore {
 
   @Override
   public CompletionStage<ProbeClaim> claimProbe(
-      OperationId id, long attempt, Duration first, Duration longest) {
-    return inner.claimProbe(id, attempt, first, longest);
+      OperationId id,
+      long attempt,
+      @Nullable AttemptToken holder,
+      Duration first,
+      Duration longest) {
+    return inner.claimProbe(id, attempt, holder, first, longest);
   }
 
   /** An envelope is bound to the fingerprint, which the record knows. */

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
 
 /** A store that belongs to no event loop, as one of them sees it: only notices need to know. */
 record LoopView(OperationStore store, Watches watches, Executor loop) implements OperationStore {
@@ -66,8 +67,12 @@ record LoopView(OperationStore store, Watches watches, Executor loop) implements
 
   @Override
   public CompletionStage<ProbeClaim> claimProbe(
-      OperationId id, long attempt, Duration first, Duration longest) {
-    return store.claimProbe(id, attempt, first, longest);
+      OperationId id,
+      long attempt,
+      @Nullable AttemptToken holder,
+      Duration first,
+      Duration longest) {
+    return store.claimProbe(id, attempt, holder, first, longest);
   }
 
   @Override

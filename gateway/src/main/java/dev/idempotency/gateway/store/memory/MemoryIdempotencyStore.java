@@ -231,7 +231,11 @@ public final class MemoryIdempotencyStore implements OperationStore, StoreHealth
 
   @Override
   public CompletionStage<ProbeClaim> claimProbe(
-      OperationId id, long attempt, Duration first, Duration longest) {
+      OperationId id,
+      long attempt,
+      @Nullable AttemptToken holder,
+      Duration first,
+      Duration longest) {
     AtomicReference<ProbeClaim> reply = new AtomicReference<>(new ProbeClaim.Busy(Duration.ZERO));
     companions
         .asMap()
@@ -240,7 +244,10 @@ public final class MemoryIdempotencyStore implements OperationStore, StoreHealth
             (key, current) -> {
               OperationRecord record = records.getIfPresent(id);
               Companion beside = current == null ? Companion.NONE : current;
-              if (record == null || record.attempt() != attempt || record.openSince() < 0) {
+              if (record == null
+                  || record.attempt() != attempt
+                  || (holder != null && !holder.equals(record.token()))
+                  || record.openSince() < 0) {
                 return current;
               }
               long left = beside.triesOf(record.token()) > 0 ? beside.until() - now() : 0;

@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 
 /** Finds the operations that are not finished, by the partial index over them. */
 final class OpenRows {
@@ -121,14 +122,23 @@ final class OpenRows {
   }
 
   CompletionStage<ProbeClaim> claimProbe(
-      OperationId id, long attempt, Duration first, Duration longest) {
+      OperationId id,
+      long attempt,
+      @Nullable AttemptToken holder,
+      Duration first,
+      Duration longest) {
     return database.submit(
         loop,
         id.hashCode(),
         connection -> {
           try (PreparedStatement statement = connection.prepareStatement(sql.claimProbe)) {
             Parameters unused =
-                Parameters.of(statement).add(id).add(attempt).add(first).add(longest);
+                Parameters.of(statement)
+                    .add(id)
+                    .add(attempt)
+                    .add(holder == null ? null : holder.toByteArray())
+                    .add(first)
+                    .add(longest);
             try (ResultSet row = statement.executeQuery()) {
               return claim(row);
             }

@@ -79,7 +79,17 @@ public final class PostgresIdempotencyStore implements OperationStore, StoreHeal
 
   @Override
   public CompletionStage<ReserveReply> takeOver(Reservation reservation) {
-    return attempt(sql.takeOver, reservation, Seen::reserve);
+    AttemptToken seen = reservation.follows();
+    return send(
+        reservation.id(),
+        sql.takeOver,
+        reservation.durability(),
+        to ->
+            to.addAttempt(reservation)
+                .add(reservation.lease())
+                .add(reservation.retention())
+                .add(seen == null ? null : seen.toByteArray()),
+        Seen::reserve);
   }
 
   @Override
@@ -212,8 +222,12 @@ public final class PostgresIdempotencyStore implements OperationStore, StoreHeal
 
   @Override
   public CompletionStage<ProbeClaim> claimProbe(
-      OperationId id, long attempt, Duration first, Duration longest) {
-    return open.claimProbe(id, attempt, first, longest);
+      OperationId id,
+      long attempt,
+      @Nullable AttemptToken holder,
+      Duration first,
+      Duration longest) {
+    return open.claimProbe(id, attempt, holder, first, longest);
   }
 
   @Override

@@ -1,5 +1,6 @@
 package dev.idempotency.gateway.store.postgres;
 
+import dev.idempotency.gateway.idempotency.AttemptToken;
 import dev.idempotency.gateway.idempotency.Fingerprint;
 import dev.idempotency.gateway.idempotency.Note;
 import dev.idempotency.gateway.idempotency.ReserveReply;
@@ -77,7 +78,8 @@ final class Seen {
         row.getLong("attempt"),
         fingerprint,
         state,
-        open && note != null ? Note.read(ByteBuffer.wrap(note)) : Note.NONE);
+        open && note != null ? Note.read(ByteBuffer.wrap(note)) : Note.NONE,
+        open ? AttemptToken.of(row.getBytes("token")) : null);
   }
 
   private static @Nullable Fingerprint fingerprint(ResultSet row) throws SQLException {

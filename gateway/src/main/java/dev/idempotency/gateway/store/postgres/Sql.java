@@ -31,7 +31,8 @@ final class Sql {
     String in = "\"" + schema + "\".";
     String attempt = "_1(?, ?, ?, ?, ?, ?, ?, " + MS + ", " + MS + ")";
     this.reserve = "SELECT * FROM " + in + "reserve" + attempt;
-    this.takeOver = "SELECT * FROM " + in + "take_over" + attempt;
+    this.takeOver =
+        "SELECT * FROM " + in + "take_over_1(?, ?, ?, ?, ?, ?, ?, " + MS + ", " + MS + ", ?)";
     this.renew = "SELECT * FROM " + in + "renew" + attempt;
     this.settle =
         "SELECT * FROM "
@@ -47,7 +48,7 @@ final class Sql {
             + "resolve_1(?, ?, ?, ?, CAST(? AS \"char\"), "
             + MS
             + ", ?, ?, ?, ?, ?, ?)";
-    this.claimProbe = "SELECT * FROM " + in + "claim_probe_1(?, ?, " + MS + ", " + MS + ")";
+    this.claimProbe = "SELECT * FROM " + in + "claim_probe_1(?, ?, ?, " + MS + ", " + MS + ")";
     this.history =
         "SELECT floor(extract(epoch FROM h.at) * 1000)::bigint AS at, h.what, h.attempt, h.who,"
             + " h.why FROM "

@@ -185,9 +185,13 @@ final class OpenRecords implements OpenOperations {
 
   @Override
   public CompletionStage<ProbeClaim> claimProbe(
-      OperationId id, long attempt, Duration first, Duration longest) {
+      OperationId id,
+      long attempt,
+      @Nullable AttemptToken holder,
+      Duration first,
+      Duration longest) {
     byte[][] keys = {names.record(id), names.companion(id, "p"), names.index(id)};
-    byte[][] texts = {RecordFormat.attempt(attempt)};
+    byte[][] texts = {RecordFormat.attempt(attempt, holder)};
     long[] numbers = {Math.max(1, first.toMillis()), longest.toMillis()};
     return link.send(new Call<>(Script.CLAIM_PROBE, keys, texts, numbers, OpenRecords::claim));
   }

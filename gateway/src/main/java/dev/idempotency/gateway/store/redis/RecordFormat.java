@@ -93,6 +93,16 @@ final class RecordFormat {
     return ByteBuffer.allocate(8).putLong(attempt).array();
   }
 
+  /** The attempt, and the token behind it where it is known, as they stand in the record. */
+  static byte[] attempt(long attempt, @Nullable AttemptToken token) {
+    return token == null
+        ? attempt(attempt)
+        : ByteBuffer.allocate(8 + AttemptToken.LENGTH)
+            .putLong(attempt)
+            .put(token.toByteArray())
+            .array();
+  }
+
   /** The whole value of a settled record. */
   static byte[] settled(Reservation reservation, Settlement settlement) {
     if (settlement instanceof Settlement.Completed completed) {
@@ -150,7 +160,9 @@ final class RecordFormat {
     if (state == null || fingerprint == null) {
       throw foreign();
     }
-    return new StoredOperation(record.getLong(2), fingerprint, state, note(record));
+    boolean open = record.get(1) == 'R' || record.get(1) == 'U';
+    return new StoredOperation(
+        record.getLong(2), fingerprint, state, note(record), open ? token(reply, at) : null);
   }
 
   /** The owner's token, of a record that was read. */

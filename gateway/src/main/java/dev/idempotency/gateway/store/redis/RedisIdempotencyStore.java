@@ -194,7 +194,7 @@ public final class RedisIdempotencyStore implements OperationStore, StoreHealth 
     byte[][] texts = {
       RecordFormat.head(reservation),
       RecordFormat.tail(reservation),
-      RecordFormat.attempt(reservation.attempt() - 1)
+      RecordFormat.attempt(reservation.attempt() - 1, reservation.follows())
     };
     return send(
         reservation,
@@ -263,8 +263,12 @@ public final class RedisIdempotencyStore implements OperationStore, StoreHealth 
 
   @Override
   public CompletionStage<ProbeClaim> claimProbe(
-      OperationId id, long attempt, Duration first, Duration longest) {
-    return open.claimProbe(id, attempt, first, longest);
+      OperationId id,
+      long attempt,
+      @Nullable AttemptToken holder,
+      Duration first,
+      Duration longest) {
+    return open.claimProbe(id, attempt, holder, first, longest);
   }
 
   @Override

@@ -84,6 +84,7 @@ CREATE INDEX piece_expiry ON "${flyway:defaultSchema}".piece (expires_at);
 CREATE TYPE "${flyway:defaultSchema}".seen AS (
   reply "char",
   attempt bigint,
+  token bytea,
   state "char",
   -- Milliseconds; 0 or less where the lease has run out or there is none.
   lease_left bigint,
@@ -99,7 +100,7 @@ CREATE TYPE "${flyway:defaultSchema}".seen AS (
 CREATE FUNCTION "${flyway:defaultSchema}".seen_1(
   reply "char", o "${flyway:defaultSchema}".operation, at timestamptz
 ) RETURNS "${flyway:defaultSchema}".seen LANGUAGE sql STABLE AS $$
-  SELECT reply, o.attempt, o.state,
+  SELECT reply, o.attempt, o.token, o.state,
     CASE WHEN o.state = 'R' THEN ceil(extract(epoch FROM o.open_since - at) * 1000)::bigint
       ELSE 0 END,
     o.fingerprint_version, o.fingerprint, o.marks, o.note, o.status, o.fields, o.body
@@ -172,7 +173,7 @@ END $$;
 CREATE FUNCTION "${flyway:defaultSchema}".take_over_1(
   p_id bytea, p_attempt bigint, p_token bytea,
   p_version smallint, p_fingerprint bytea, p_marks bigint, p_note bytea,
-  p_lease interval, p_retention interval
+  p_lease interval, p_retention interval, p_follows bytea
 ) RETURNS "${flyway:defaultSchema}".seen LANGUAGE plpgsql AS $$
 DECLARE
   o "${flyway:defaultSchema}".operation;
@@ -189,6 +190,7 @@ BEGIN
     IF NOT (o.state = 'R' AND o.attempt = p_attempt AND o.token = p_token)
         AND NOT ((o.state = 'U' OR (o.state = 'R' AND o.open_since <= at))
           AND o.attempt = p_attempt - 1
+          AND (p_follows IS NULL OR o.token = p_follows)
           -- An open one is of a request that never was whole: any may follow it.
           AND (o.fingerprint_version = 0
             OR (o.fingerprint_version = p_version AND o.fingerprint = p_fingerprint))) THEN
@@ -387,7 +389,7 @@ END $$;
 -- Tries before, or null where it is held or the attempt is not open; how long it is held, and for
 -- how long it has been overdue, in milliseconds. The hold doubles with each try up to the longest.
 CREATE FUNCTION "${flyway:defaultSchema}".claim_probe_1(
-  p_id bytea, p_attempt bigint, p_first interval, p_longest interval,
+  p_id bytea, p_attempt bigint, p_holder bytea, p_first interval, p_longest interval,
   OUT before integer, OUT held bigint, OUT overdue bigint, OUT holder bytea
 ) LANGUAGE plpgsql AS $$
 DECLARE
@@ -398,7 +400,8 @@ BEGIN
   LOOP
     SELECT * INTO o FROM "${flyway:defaultSchema}".operation WHERE id = p_id;
     at := clock_timestamp();
-    IF NOT FOUND OR o.expires_at <= at OR o.attempt <> p_attempt OR o.state NOT IN ('R', 'U') THEN
+    IF NOT FOUND OR o.expires_at <= at OR o.attempt <> p_attempt OR o.state NOT IN ('R', 'U')
+        OR (p_holder IS NOT NULL AND o.token <> p_holder) THEN
       held := 0;
       RETURN;
     END IF;

@@ -4,10 +4,11 @@
 -- KEYS[2]  its claim: attempt and token of the record (24 bytes), until when in ms (8), how many
 --          there were (4)
 -- KEYS[3]  the index of operations that are not finished
--- ARGV[1]  the attempt (8 bytes)
+-- ARGV[1]  the attempt (8 bytes), and behind it the token of its record (16 bytes) where that is
+--          known
 -- ARGV[2]  for how long after the first probe, in ms; doubled with each further one
 -- ARGV[3]  the most that it is doubled to
--- Replies  "B", ms until it may be claimed (8 bytes), 0 where the attempt is not the current one |
+-- Replies  "B", ms until it may be claimed (8 bytes), 0 where the record is not the one meant |
 --          "C", the record's token (16 bytes), how many claims there were before (4), for how many
 --          ms it has been overdue (8)
 -- The first B also stands for an operation that is finished.
@@ -16,7 +17,7 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local head = redis.call('GETRANGE', KEYS[1], 1, 25)
 local state = string.sub(head, 1, 1)
 local owner = string.sub(head, 2)
-if string.sub(owner, 1, 8) ~= ARGV[1] or (state ~= 'R' and state ~= 'U') then
+if string.sub(owner, 1, #ARGV[1]) ~= ARGV[1] or (state ~= 'R' and state ~= 'U') then
   return 'B' .. struct.pack('>I8', 0)
 end
 local tries = 0

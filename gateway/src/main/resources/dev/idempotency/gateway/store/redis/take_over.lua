@@ -1,12 +1,13 @@
 -- Takes over an operation whose outcome is unknown, by its owner's word or by a lease that ran
--- out, if its attempt is the one before and its fingerprint the same, or open (version 0);
--- otherwise says what is there.
+-- out, if its attempt is the one before, its token the one that was seen and its fingerprint the
+-- same, or open (version 0); otherwise says what is there.
 --
 -- KEYS[1]  the operation
 -- KEYS[2]  the index of operations that are not finished
 -- ARGV[1]  head of a reservation: format, state "R", attempt, token (26 bytes)
 -- ARGV[2]  tail of a reservation: fingerprint version and hash, status 0, marks (43 bytes), note
--- ARGV[3]  the attempt before (8 bytes)
+-- ARGV[3]  the attempt before (8 bytes), and behind it the token of its record (16 bytes) where that
+--          is known
 -- ARGV[4]  lease in ms
 -- ARGV[5]  life of the record in ms
 -- Replies  "A" acquired | "G" no record | record | "L", ms of lease left (8 bytes), record
@@ -27,7 +28,7 @@ if state == 82 then
 end
 local own = state == 82 and string.sub(record, 3, 26) == string.sub(ARGV[1], 3)
 local free = (state == 85 or (state == 82 and left == 0))
-  and string.sub(record, 3, 10) == ARGV[3]
+  and string.sub(record, 3, 2 + #ARGV[3]) == ARGV[3]
   and (string.byte(record, 35) == 0 or string.sub(record, 35, 67) == string.sub(ARGV[2], 1, 33))
 if own or free then
   local reserved = ARGV[1] .. struct.pack('>I8', now + ARGV[4]) .. ARGV[2]

@@ -168,12 +168,13 @@ class OpenRowsTest {
   void probeIsOnePerAttemptAtATime() {
     OperationId id = unknown("pay").id();
     Duration held = Duration.ofMillis(300);
-    assertThat(((ProbeClaim.Claimed) await(store.claimProbe(id, 1, held, held))).tries()).isZero();
-    ProbeClaim.Busy busy = (ProbeClaim.Busy) await(store.claimProbe(id, 1, KEEP, KEEP));
+    assertThat(((ProbeClaim.Claimed) await(store.claimProbe(id, 1, null, held, held))).tries())
+        .isZero();
+    ProbeClaim.Busy busy = (ProbeClaim.Busy) await(store.claimProbe(id, 1, null, KEEP, KEEP));
     assertThat(busy.left()).isPositive().isLessThanOrEqualTo(Duration.ofMillis(300));
     Awaitility.await()
         .until(
-            () -> await(store.claimProbe(id, 1, KEEP, KEEP)),
+            () -> await(store.claimProbe(id, 1, null, KEEP, KEEP)),
             claim -> claim instanceof ProbeClaim.Claimed claimed && claimed.tries() == 1);
   }
 

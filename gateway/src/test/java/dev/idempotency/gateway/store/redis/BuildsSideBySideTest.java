@@ -343,7 +343,8 @@ class BuildsSideBySideTest {
 
     assertThat(await(store.find(first.id())).orElseThrow())
         .isEqualTo(
-            new StoredOperation(2, first.fingerprint(), new OutcomeUnknown(false), Note.NONE));
+            new StoredOperation(
+                2, first.fingerprint(), new OutcomeUnknown(false), Note.NONE, second.token()));
     assertThat(listed()).contains(first.id());
     assertThat(await(store.takeOver(second.following(2)))).isEqualTo(ReserveReply.ACQUIRED);
   }

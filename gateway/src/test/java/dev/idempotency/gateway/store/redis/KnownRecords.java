@@ -154,7 +154,8 @@ enum KnownRecords {
             this == TAKEN_OVER ? 2 : 1,
             this == NOT_READ_YET ? Fingerprint.OPEN : fingerprint(),
             seen,
-            noted ? note() : Note.NONE));
+            noted ? note() : Note.NONE,
+            seen instanceof OutcomeUnknown ? attempt(this == TAKEN_OVER ? 2 : 1).token() : null));
   }
 
   OperationId id() {
@@ -212,7 +213,8 @@ enum KnownRecords {
         Fixtures.LEASE,
         LIFE,
         Durability.NONE,
-        note());
+        note(),
+        null);
   }
 
   PiecedResponse pieced() {

@@ -84,7 +84,10 @@ class RedisAccessTest {
     assertThat(await(store.list(new OpenOperations.Query("", Duration.ZERO, 100))).operations())
         .isNotNull();
     assertThat(await(store.count(List.of(Duration.ZERO)))).hasSize(1);
-    assertThat(await(store.claimProbe(owner.id(), 1, Duration.ofSeconds(1), Duration.ofSeconds(1))))
+    assertThat(
+            await(
+                store.claimProbe(
+                    owner.id(), 1, null, Duration.ofSeconds(1), Duration.ofSeconds(1))))
         .isInstanceOf(OpenOperations.ProbeClaim.Claimed.class);
     Resolution resolution =
         new Resolution(
