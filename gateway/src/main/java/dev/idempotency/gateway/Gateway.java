@@ -161,7 +161,7 @@ final class Gateway implements AutoCloseable {
   /** Starts a gateway on a transport other than the best one here. */
   static Gateway start(Configuration configuration, String version, Transport transport)
       throws StartupException {
-    return start(configuration, version, transport, System::currentTimeMillis, List.of());
+    return start(configuration, version, transport, LoopScheduler.MACHINE, List.of());
   }
 
   /**

@@ -15,8 +15,11 @@ import java.util.function.LongSupplier;
  */
 record LoopScheduler(EventLoop loop, LongSupplier wallClock) implements Scheduler {
 
+  /** What this machine takes for the time. */
+  static final LongSupplier MACHINE = System::currentTimeMillis;
+
   LoopScheduler(EventLoop loop) {
-    this(loop, System::currentTimeMillis);
+    this(loop, MACHINE);
   }
 
   @Override

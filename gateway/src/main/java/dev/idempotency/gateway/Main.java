@@ -7,6 +7,7 @@ import dev.idempotency.gateway.config.HostAndPort;
 import dev.idempotency.gateway.demo.DemoOptions;
 import dev.idempotency.gateway.demo.DemoOrders;
 import dev.idempotency.gateway.operations.Logging;
+import dev.idempotency.gateway.transport.SslContexts;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
@@ -30,6 +31,8 @@ public final class Main {
     preset(LEAK_DETECTION, "disabled");
     // Converters of dates and databases, loaded in advance, which no option needs.
     preset(NO_CONVERTERS, "java.*");
+    // Before anything that speaks TLS.
+    preset(SslContexts.NO_RENEGOTIATION, "true");
     int code = run(List.of(arguments));
     if (code != 0) {
       System.exit(code);

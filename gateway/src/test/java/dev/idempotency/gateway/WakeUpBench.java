@@ -75,11 +75,13 @@ final class WakeUpBench {
           }
         }
         Selector selector = Selector.open();
+        List<SocketChannel> channels = new ArrayList<>();
         for (int i = 0; i < keys * each; i++) {
           SocketChannel channel =
               SocketChannel.open(
                   new InetSocketAddress(InetAddress.getLoopbackAddress(), other.port()));
           channel.write(ByteBuffer.wrap(post("/o", "k" + i % keys, "{}")));
+          channels.add(channel);
           channel.configureBlocking(false);
           channel.register(selector, SelectionKey.OP_READ);
         }
@@ -113,8 +115,8 @@ final class WakeUpBench {
             ends.since(came),
             commands(redis) - commands,
             (cpuAfter - cpu) / 1e3 / came.length);
-        for (SelectionKey key : selector.keys()) {
-          key.channel().close();
+        for (SocketChannel channel : channels) {
+          channel.close();
         }
         selector.close();
         owners.forEach(RawClient::close);

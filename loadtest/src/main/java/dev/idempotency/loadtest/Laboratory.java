@@ -9,8 +9,10 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,7 +30,7 @@ final class Laboratory implements Closeable {
   private final Path folder;
   private final int ordersPort = Ports.free();
   private final List<Station> stations = new CopyOnWriteArrayList<>();
-  private final List<Violation> ended = new ArrayList<>();
+  private final List<Violation> ended = Collections.synchronizedList(new ArrayList<>());
   private final LabStore store;
   private Child orders;
 
@@ -156,7 +158,6 @@ final class Laboratory implements Closeable {
   void restartGateway(int gateway, Station.Oddity oddity) throws IOException, InterruptedException {
     Station station = stations.get(gateway);
     note(gateway, station.restart(oddity));
-    // It may have died at its step before anybody could see it ready.
     awaitReady(station);
   }
 
@@ -222,17 +223,37 @@ final class Laboratory implements Closeable {
     }
   }
 
-  /** A gateway listens before it has its store: until then it refuses what has a key. */
+  /**
+   * A gateway listens before it has its store: until then it refuses what has a key. One that does
+   * not get there says in its log what its threads do, and another takes its place.
+   */
   private void awaitReady(Station station) throws IOException, InterruptedException {
+    try {
+      awaitReadyOrEnded(station);
+    } catch (IOException e) {
+      station.process().signal("QUIT");
+      TimeUnit.SECONDS.sleep(1);
+      note(stations.indexOf(station), e.getMessage() + ", its threads are in the log");
+      String unused = station.restart(Station.Oddity.NONE);
+      awaitReadyOrEnded(station);
+    }
+  }
+
+  private void awaitReadyOrEnded(Station station) throws IOException, InterruptedException {
     Until.holds(
         "a gateway is ready, see the logs in " + folder,
-        () -> !station.process().isAlive() || get(station.adminPort(), "/readyz") == 200);
+        // It may have come to its step before anybody could see it ready.
+        () -> !station.process().isAlive() || station.isHeld() || isReady(station));
+  }
+
+  private boolean isReady(Station station) throws IOException, InterruptedException {
+    return get(station.adminPort(), "/readyz") == 200;
   }
 
   private int get(int port, String path) throws IOException, InterruptedException {
     HttpRequest request =
         HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
-            .timeout(Duration.ofSeconds(5))
+            .timeout(Duration.ofSeconds(2))
             .build();
     return http.send(request, BodyHandlers.discarding()).statusCode();
   }

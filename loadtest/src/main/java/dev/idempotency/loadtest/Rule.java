@@ -25,7 +25,7 @@ enum Rule {
       "in the end every operation is done, or held where its route says hold or guard"),
   REUSE_ONLY_IS_REFUSED("422 key-reused is for another request under the same key, and only that"),
   BYPASS_WHERE_ALLOWED("nothing is forwarded without protection unless the route says so"),
-  GATEWAYS_STAY("no gateway ends unless it is killed");
+  GATEWAYS_STAY("a gateway gets ready, and ends only when it is killed");
 
   private final String promise;
 

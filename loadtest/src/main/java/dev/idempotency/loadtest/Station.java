@@ -167,6 +167,11 @@ final class Station implements Closeable {
         : "gateway " + port + " ended by itself: " + process.lastLines();
   }
 
+  /** Whether it has stopped at its step. */
+  boolean isHeld() throws IOException, InterruptedException {
+    return oddity.step().endsWith(":stop") && process.isStopped();
+  }
+
   /** Ends its faults. */
   void mend() throws IOException, InterruptedException {
     clients.mend();

@@ -96,9 +96,10 @@ class LabIT {
   @Test
   void gatewayThatReservesWhatIsReservedIsFoundOut() throws IOException {
     Path scripts = folder.resolve("broken");
-    String classPath = BrokenGateway.without(scripts, "reserve.lua", "'NX', ", "");
+    String classPath =
+        BrokenGateway.without(scripts, "reserve.lua", "if not record then", "if true then");
 
-    int code = run(classPath, "--duration", "2", "--faults", "CLIENT_ANSWERS_LOST");
+    int code = run(classPath, "--duration", "4", "--faults", "CLIENT_ANSWERS_LOST");
 
     assertThat(code).as(told()).isEqualTo(1);
     assertThat(told()).contains("VIOLATION AT_MOST_ONE_EFFECT", "verdict: FAIL");

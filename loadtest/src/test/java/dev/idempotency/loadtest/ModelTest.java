@@ -79,7 +79,7 @@ class ModelTest {
         new Bounds("probe", 2, 0, false, "MarksBeforeAsking"),
         new Bounds("hold", 2, 0, false, "ResolveCompares"),
         new Bounds("hold", 3, 0, false, "ResolveComparesToken"),
-        new Bounds("probe", 3, 0, false, "OneProbeAtATime"),
+        new Bounds("probe", 2, 0, false, "OneProbeAtATime"),
         new Bounds("probe", 2, 0, false, "WaitsForGrace"));
   }
 

@@ -42,13 +42,12 @@ public final class SslContexts {
   private static final long SESSION_SECONDS = 3600;
   private static final long SESSIONS = 20_000;
 
-  static {
-    // BoringSSL refuses it anyway. A client's renegotiation costs the server more than the client,
-    // and after it the verified subject might be another one.
-    if (System.getProperty("jdk.tls.rejectClientInitiatedRenegotiation") == null) {
-      System.setProperty("jdk.tls.rejectClientInitiatedRenegotiation", "true");
-    }
-  }
+  /**
+   * The system property that has the JDK refuse a renegotiation that the client begins, as
+   * BoringSSL does anyway: it costs the server more than the client, and after it the verified
+   * subject might be another one. It is read once, when TLS is first used by anybody.
+   */
+  public static final String NO_RENEGOTIATION = "jdk.tls.rejectClientInitiatedRenegotiation";
 
   private SslContexts() {}
 
