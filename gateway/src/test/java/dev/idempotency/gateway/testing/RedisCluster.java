@@ -261,9 +261,24 @@ public final class RedisCluster implements AutoCloseable {
 
   /** From now on the old owner refers to the new one for keys that it does not have. */
   public void beginMove(int slot, int from, int to) {
+    awaitOneEpoch();
     String number = Integer.toString(slot);
     require(nodes.get(to), "CLUSTER", "SETSLOT", number, "IMPORTING", id(from));
     require(nodes.get(from), "CLUSTER", "SETSLOT", number, "MIGRATING", id(to));
+  }
+
+  /**
+   * The new owner's claim must be the latest. If it has not heard yet of what another master got a
+   * moment ago, that one's word takes the slot from it, and nobody has it in the end.
+   */
+  private void awaitOneEpoch() {
+    await("the masters know the latest epoch", () -> epochs().distinct().count() == 1);
+  }
+
+  private Stream<String> epochs() {
+    return nodes.subList(0, MASTERS).stream()
+        .flatMap(node -> node.call("CLUSTER", "INFO").lines())
+        .filter(line -> line.startsWith("cluster_current_epoch:"));
   }
 
   /** Moves some keys of the slot; says how many. */
