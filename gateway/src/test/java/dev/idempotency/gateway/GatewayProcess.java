@@ -1,5 +1,6 @@
 package dev.idempotency.gateway;
 
+import dev.idempotency.gateway.testing.Signals;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -119,14 +120,7 @@ final class GatewayProcess implements AutoCloseable {
   }
 
   private void signal(String name) {
-    try {
-      int code = new ProcessBuilder("kill", "-" + name, Long.toString(pid())).start().waitFor();
-      if (code != 0) {
-        throw new IllegalStateException("kill ended with " + code);
-      }
-    } catch (IOException | InterruptedException e) {
-      throw new IllegalStateException(e);
-    }
+    Signals.send(name, List.of(pid()));
   }
 
   @Override

@@ -117,14 +117,7 @@ final class PostgresProcess {
   }
 
   private static void send(String name, List<ProcessHandle> processes) {
-    for (ProcessHandle process : processes) {
-      try {
-        int unused =
-            new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).start().waitFor();
-      } catch (IOException | InterruptedException e) {
-        throw new IllegalStateException(e);
-      }
-    }
+    Signals.send(name, processes.stream().map(ProcessHandle::pid).toList());
   }
 
   /** The server and its children, one for each connection. */

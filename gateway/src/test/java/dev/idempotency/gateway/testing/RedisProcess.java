@@ -155,15 +155,7 @@ final class RedisProcess {
   }
 
   void signal(String name) {
-    try {
-      int code =
-          new ProcessBuilder("kill", "-" + name, Long.toString(server.pid())).start().waitFor();
-      if (code != 0) {
-        throw new IllegalStateException("kill -" + name + " gave " + code);
-      }
-    } catch (IOException | InterruptedException e) {
-      throw new IllegalStateException(e);
-    }
+    Signals.send(name, List.of(server.pid()));
   }
 
   /** Whether the path has a server that is new enough for SET NX GET. */

@@ -54,6 +54,7 @@ class PostgresFaultTest {
 
   @AfterEach
   void end() {
+    server.resume();
     stores.forEach(LoopDatabase::close);
     proxy.close();
   }
