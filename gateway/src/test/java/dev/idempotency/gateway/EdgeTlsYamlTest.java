@@ -19,6 +19,7 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.security.cert.X509Certificate;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -31,6 +32,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** The edge as a file describes it: a clear listener and one with TLS that knows its clients. */
 class EdgeTlsYamlTest {
+
+  /** Some ends of a handshake leave the client of the JDK waiting for ever. */
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
 
   private static final byte[] METRICS = RawClient.request("GET", "/metrics", null, null, null);
 
@@ -119,6 +123,7 @@ class EdgeTlsYamlTest {
   private HttpResponse<String> order(HttpClient client, String key) throws Exception {
     HttpRequest request =
         HttpRequest.newBuilder(URI.create("https://127.0.0.1:" + tlsPort() + "/orders"))
+            .timeout(PATIENCE)
             .header("Idempotency-Key", key)
             .POST(BodyPublishers.ofString("{}"))
             .build();
@@ -247,7 +252,9 @@ class EdgeTlsYamlTest {
       }
     }
     HttpRequest localhost =
-        HttpRequest.newBuilder(URI.create("https://localhost:" + tlsPort() + "/a")).build();
+        HttpRequest.newBuilder(URI.create("https://localhost:" + tlsPort() + "/a"))
+            .timeout(PATIENCE)
+            .build();
     HttpResponse<String> misdirected =
         client(null, HttpClient.Version.HTTP_2).send(localhost, BodyHandlers.ofString());
     assertThat(misdirected.statusCode()).isEqualTo(421);

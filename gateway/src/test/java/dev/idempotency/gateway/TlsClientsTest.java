@@ -43,6 +43,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 @MethodSource("dev.idempotency.gateway.TlsEdge$Stack#all")
 class TlsClientsTest {
 
+  /** Some ends of a handshake leave the client of the JDK waiting for ever. */
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
   private static final Duration RELOAD = Duration.ofMillis(20);
   private static final byte[] NOTHING = {};
 
@@ -135,6 +138,7 @@ class TlsClientsTest {
     HttpClient client = HttpClient.newBuilder().sslContext(authority.context(null)).build();
     HttpRequest request =
         HttpRequest.newBuilder(URI.create("https://127.0.0.1:" + edge.port() + "/keyed/a"))
+            .timeout(PATIENCE)
             .header("Idempotency-Key", "k-1")
             .POST(HttpRequest.BodyPublishers.ofString("{}"))
             .build();
