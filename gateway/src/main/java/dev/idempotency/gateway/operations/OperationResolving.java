@@ -9,7 +9,6 @@ import dev.idempotency.gateway.idempotency.ResolveReply;
 import dev.idempotency.gateway.idempotency.StoredOperation;
 import dev.idempotency.gateway.operations.Asked.UnfitException;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -137,7 +136,7 @@ final class OperationResolving {
                     + ", attempt "
                     + OperationText.attempt(current)
                     + ".")
-            .raw("operation", OperationText.of(id, current, null, List.of(), false))
+            .raw("operation", OperationText.of(id, current, null, null, false))
             .toString());
   }
 

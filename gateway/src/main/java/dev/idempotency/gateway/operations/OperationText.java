@@ -57,13 +57,14 @@ final class OperationText {
    * All that is known.
    *
    * @param overdue null where nobody knows
+   * @param history null where it was not asked for, and is not told
    * @param body whether the stored body is shown
    */
   static String of(
       OperationId id,
       StoredOperation operation,
       @Nullable Duration overdue,
-      List<Entry> history,
+      @Nullable List<Entry> history,
       boolean body) {
     JsonObject json = head(id, operation, overdue);
     json.raw("fingerprint", fingerprint(operation));
@@ -72,7 +73,10 @@ final class OperationText {
     } else if (operation.state() instanceof NotKept notKept) {
       json.raw("response", new JsonObject().number("status", notKept.status()).toString());
     }
-    return json.array("history", history.stream().map(OperationText::entry).toList()).toString();
+    if (history != null) {
+      json.array("history", history.stream().map(OperationText::entry).toList());
+    }
+    return json.toString();
   }
 
   private static JsonObject head(

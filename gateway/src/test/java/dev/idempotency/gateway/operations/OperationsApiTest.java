@@ -501,6 +501,7 @@ class OperationsApiTest {
 
     assertThat(response.statusCode()).isEqualTo(409);
     assertThat(json(response).get("operation").get("attempt").asInt()).isEqualTo(3);
+    assertThat(json(response).get("operation").has("history")).as("was asked for").isFalse();
   }
 
   @Test
