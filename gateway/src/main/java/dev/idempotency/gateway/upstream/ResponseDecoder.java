@@ -88,7 +88,7 @@ final class ResponseDecoder extends HttpResponseDecoder {
     if (out.size() > before && out.get(out.size() - 1) instanceof LastHttpContent last) {
       // An interim response is followed by another one.
       atStart = true;
-      if (!spaced.isEmpty() && !haveColons(last.trailingHeaders())) {
+      if (!haveColons(last.trailingHeaders())) {
         last.setDecoderResult(DecoderResult.failure(new IllegalArgumentException("no colon")));
       }
     }

@@ -45,7 +45,7 @@ class SweeperTest {
             new StoredOperation.OutcomeUnknown(lapsed),
             new Note("create-order", "", key, "/orders"),
             HOLDER);
-    return new OpenOperation(OperationId.of(id), HOLDER, operation, Duration.ofSeconds(number));
+    return new OpenOperation(OperationId.of(id), operation, Duration.ofSeconds(number));
   }
 
   private static Page page(int number) {

@@ -160,7 +160,7 @@ class OperationsApiTest {
             new StoredOperation.OutcomeUnknown(true),
             new Note(route, "trace-" + number, "the-clients-key", "/path"),
             HOLDER);
-    book.open.add(new OpenOperation(id(number), HOLDER, operation, overdue));
+    book.open.add(new OpenOperation(id(number), operation, overdue));
   }
 
   private void inFlight(int number) {
@@ -171,7 +171,7 @@ class OperationsApiTest {
             new StoredOperation.InFlight(Duration.ofSeconds(4)),
             Note.of("open"),
             HOLDER);
-    book.open.add(new OpenOperation(id(number), HOLDER, operation, Duration.ZERO));
+    book.open.add(new OpenOperation(id(number), operation, Duration.ZERO));
   }
 
   private HttpResponse<String> send(String method, String path, String token, String body)

@@ -170,8 +170,7 @@ public final class EnvelopeStore implements OperationStore {
   }
 
   private OpenOperation readable(OpenOperation open) {
-    return new OpenOperation(
-        open.id(), open.holder(), readable(open.id(), open.operation()), open.overdue());
+    return new OpenOperation(open.id(), readable(open.id(), open.operation()), open.overdue());
   }
 
   private StoredOperation readable(OperationId id, StoredOperation operation) {

@@ -79,7 +79,6 @@ final class OpenPages {
 
   private static OpenOperation operation(Found found, long now) {
     Duration overdue = Duration.ofMillis(Math.max(0, now - found.since()));
-    return new OpenOperation(
-        found.id(), found.record().token(), found.record().seenAt(now), overdue);
+    return new OpenOperation(found.id(), found.record().seenAt(now), overdue);
   }
 }

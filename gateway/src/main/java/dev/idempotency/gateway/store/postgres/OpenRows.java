@@ -96,10 +96,7 @@ final class OpenRows {
   private static OpenOperation operation(ResultSet row) throws SQLException {
     long overdue = Math.max(0, -row.getLong("lease_left"));
     return new OpenOperation(
-        OperationId.of(row.getBytes("id")),
-        AttemptToken.of(row.getBytes("token")),
-        Seen.operation(row),
-        Duration.ofMillis(overdue));
+        OperationId.of(row.getBytes("id")), Seen.operation(row), Duration.ofMillis(overdue));
   }
 
   CompletionStage<List<Long>> count(List<Duration> ages) {

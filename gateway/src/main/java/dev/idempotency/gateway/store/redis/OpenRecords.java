@@ -90,11 +90,9 @@ final class OpenRecords implements OpenOperations {
                 forget(entry.name(), index);
                 return Optional.empty();
               }
-              AttemptToken holder = record.holder();
-              return id == null || found == null || holder == null
+              return id == null || found == null
                   ? Optional.empty()
-                  : Optional.of(
-                      new OpenOperation(id, holder, found, overdue(found, now - entry.score())));
+                  : Optional.of(new OpenOperation(id, found, overdue(found, now - entry.score())));
             });
   }
 
@@ -111,18 +109,15 @@ final class OpenRecords implements OpenOperations {
    * @param isGone whether there is no record
    * @param operation the record; null where there is none, or one of a format that this program
    *     does not know, which is neither listed nor forgotten
-   * @param holder the record's token; null where there is no operation
    */
-  private record Read(
-      boolean isGone, @Nullable StoredOperation operation, @Nullable AttemptToken holder) {}
+  private record Read(boolean isGone, @Nullable StoredOperation operation) {}
 
   private static Read record(byte @Nullable [] reply) {
     try {
       Optional<StoredOperation> found = Replies.find(reply);
-      return new Read(
-          found.isEmpty(), found.orElse(null), found.isEmpty() ? null : Replies.holder(reply));
+      return new Read(found.isEmpty(), found.orElse(null));
     } catch (StoreUnavailableException e) {
-      return new Read(false, null, null);
+      return new Read(false, null);
     }
   }
 

@@ -166,7 +166,7 @@ final class RecordFormat {
   }
 
   /** The owner's token, of a record that was read. */
-  static AttemptToken token(byte[] reply, int at) {
+  private static AttemptToken token(byte[] reply, int at) {
     return AttemptToken.of(Arrays.copyOfRange(reply, at + HEAD - AttemptToken.LENGTH, at + HEAD));
   }
 

@@ -1,6 +1,5 @@
 package dev.idempotency.gateway.store.redis;
 
-import dev.idempotency.gateway.idempotency.AttemptToken;
 import dev.idempotency.gateway.idempotency.ReserveReply;
 import dev.idempotency.gateway.idempotency.ResolveReply;
 import dev.idempotency.gateway.idempotency.StoreUnavailableException;
@@ -48,14 +47,6 @@ final class Replies {
 
   static Optional<StoredOperation> find(byte @Nullable [] reply) {
     return letter(reply) == 'G' ? Optional.empty() : Optional.of(operation(reply));
-  }
-
-  /** The token of the record that was found. */
-  static AttemptToken holder(byte @Nullable [] reply) {
-    if (reply == null) {
-      throw new StoreUnavailableException("Redis replied nothing to a script");
-    }
-    return RecordFormat.token(reply, isReservation(reply) ? LEASE : 0);
   }
 
   private static boolean isReservation(byte[] reply) {
